@@ -7,7 +7,7 @@ own; ``tests/api/test_options.py`` compares them with the classes. The functions
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from os import PathLike
 from pathlib import Path
@@ -49,19 +49,41 @@ class Bounds(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Option:
-    """The help text of an option, and the range of its value."""
+    """The help text of an option, the range of its value, and the length of a text or sequence.
+
+    The server reads them with pydantic, which calls the two methods that begin with ``__get_pydantic``.
+    """
 
     help: str  # one or two sentences
     flag: str = ""  # of the command line, where it is not the name of the field
     above: float | None = None
     min_value: float | None = None
     max_value: float | None = None
+    min_length: int | None = None
+    max_length: int | None = None
 
     @property
     def bounds(self) -> Bounds:
         """The range, without those ends that are open."""
         ends = {"above": self.above, "min_value": self.min_value, "max_value": self.max_value}
         return {name: end for name, end in ends.items() if end is not None}  # type: ignore[return-value]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Return the schema of ``source`` with the range and the length; numbers must be finite."""
+        schema = handler(source)
+        value_schema = schema["schema"] if schema["type"] == "nullable" else schema
+        limits = {"gt": self.above, "ge": self.min_value, "le": self.max_value}
+        limits |= {"min_length": self.min_length, "max_length": self.max_length}
+        value_schema.update({name: limit for name, limit in limits.items() if limit is not None})
+        if value_schema["type"] == "float":
+            value_schema["allow_inf_nan"] = False
+        elif value_schema["type"] == "tuple" and self.max_length is not None:
+            value_schema["fail_fast"] = True  # a long list may have as many errors
+        return schema
+
+    def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
+        """Return the JSON schema with the help text."""
+        return handler(schema) | {"description": self.help}
 
 
 def declared_options(options: type[Any]) -> Mapping[str, Option]:
@@ -232,13 +254,16 @@ class SelectOptions(MethodOptions, FeatureOptions):
     """How keys are chosen, without their number."""
 
 
+InterpolationOption: TypeAlias = Annotated[
+    Interpolation, Option("In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.")
+]
+
+
 @dataclass(frozen=True)
 class CurveOptions:
     """How curves are fitted through keys."""
 
-    interpolation: Annotated[
-        Interpolation, Option("In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.")
-    ] = "bezier"
+    interpolation: InterpolationOption = "bezier"
     rotation: Annotated[
         RotationKind, Option("Store rotations as quaternions, or as Euler angles in each joint's best order.")
     ] = "quaternion"
@@ -262,14 +287,16 @@ class CurveOptions:
     ] = None
 
 
+ThresholdOption: TypeAlias = Annotated[
+    float, Option("Maximum mean difference of axes within a swing, in radians.", min_value=0.0, max_value=MAX_THRESHOLD)
+]
+
+
 @dataclass(frozen=True)
 class SwingOptions:
     """How swings are found."""
 
-    threshold: Annotated[
-        float,
-        Option("Maximum mean difference of axes within a swing, in radians.", min_value=0.0, max_value=MAX_THRESHOLD),
-    ] = 0.4
+    threshold: ThresholdOption = 0.4
     metric: Annotated[Metric, Option("Difference of axes: their angle, or 1 minus its cosine.")] = "angle"
     smoothing_s: Annotated[
         float,

@@ -15,6 +15,7 @@ from test_clip_edit_drafts import keys_draft, swing_steps, swings_draft
 import keypose as kp
 from keypose.clip_edit import ClipEditor, ExportOptions, describe_motion, export_clip, safe_stem
 from keypose.clip_edit.export import MAX_LENGTH, export_suffixes, unique_names
+from keypose.clip_edit.steps import Rotate
 from keypose.errors import MissingExtra, OptionError
 from keypose.formats import writable_suffixes
 from support.errors import raises
@@ -54,7 +55,7 @@ def test_export_of_number_of_keys(editor: ClipEditor, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("suffix", SPARSE)
 def test_export_of_keys_draft(editor: ClipEditor, tmp_path: Path, suffix: str) -> None:
-    draft = keys_draft({"op": "rotate", "frame": 60, "joint": "head", "euler_degrees": [0, 30, 0]})
+    draft = keys_draft(Rotate(frame=60, joint="head", euler_degrees=(0, 30, 0)))
     expected_edit = kp.edit(kp.unbake(editor.motion, FRAMES))
     expected_edit.rotate(60, "head", euler_degrees=(0, 30, 0))
     assert export_clip(editor, ExportOptions(suffix, draft=draft)).data == save_bytes(
@@ -71,7 +72,7 @@ def test_export_of_swings(editor: ClipEditor, tmp_path: Path) -> None:
     )
     step = swing_steps(editor)[0]
     expected_edit = kp.swings(editor.motion).edit(editor.motion)
-    expected_edit.scale(expected_edit.swings[step["joint"]][1], 1.4)
+    expected_edit.scale(expected_edit.swings[step.joint][1], 1.4)
     draft = swings_draft(step)
     assert export_clip(editor, ExportOptions(".swings.json", draft=draft)).data == save_bytes(
         expected_edit.swings, tmp_path / "b.swings.json"

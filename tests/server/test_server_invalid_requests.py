@@ -20,6 +20,10 @@ MAX_DELAY_S = 1.0  # on a busy machine; once it was over five seconds
 FLOODS = {
     "hashes": ("/api/trash", {"clips": [""] * 500_000}),
     "steps": ("/edit", {"draft": {"kind": "keys", "frames": [0, 9], "steps": [{"op": "x"}] * 10_000}}),
+    "fields of a step": (
+        "/edit",
+        {"draft": {"kind": "swings", "steps": [{"op": "scale", **{f"x{k}": 1 for k in range(150_000)}}]}},
+    ),
     "fields": ("/ladder", {f"x{k}": 1 for k in range(150_000)}),
     "weights": ("/ladder", {"weights": {f"x{k}": "a" for k in range(120_000)}}),
     "frames": ("/curves", {"frames": ["x"] * 400_000}),

@@ -172,7 +172,8 @@ def test_drafts_and_conflicts(client: httpx.Client, walk: str) -> None:
     payload = {"draft": draft, "n_applied": 1}
     assert client.get(path).status_code == 200 and client.get(path).json() is None
     first = client.put(path, json=payload, headers={"If-Match": "0"}).json()
-    assert first["n_applied"] == 1 and first["draft"] == draft  # unchanged
+    whole_draft = {**draft, "interpolation": "bezier", "residual": 0.0}
+    assert first == {"revision": first["revision"], "draft": whole_draft, "n_applied": 1}
     assert client.get(path).json() == first
     assert client.put(path, json=payload, headers={"If-Match": "0"}).status_code == 409
     second = client.put(path, json={**payload, "n_applied": 0}, headers={"If-Match": f'"{first["revision"]}"'}).json()
@@ -180,7 +181,7 @@ def test_drafts_and_conflicts(client: httpx.Client, walk: str) -> None:
     conflict = client.put(path, json=payload, headers={"If-Match": str(first["revision"])})
     check_error_response(conflict, 409, code="conflict")
     undo_states = [{"n_steps": 0, "residual": 0.0}, {"n_steps": 0, "residual": 0.4}, {"n_steps": 1, "residual": 0.4}]
-    third = {"draft": {**draft, "residual": 0.4}, "n_applied": 0, "undo_states": undo_states, "undo_index": 1}
+    third = {"draft": {**whole_draft, "residual": 0.4}, "n_applied": 0, "undo_states": undo_states, "undo_index": 1}
     saved = client.put(path, json=third, headers={"If-Match": str(second["revision"])}).json()
     assert saved == client.get(path).json() == {"revision": saved["revision"], **third}
     assert client.put(path, json={**payload, "undo_states": undo_states * 4000}).status_code == 422

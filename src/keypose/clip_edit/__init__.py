@@ -1,7 +1,8 @@
 """Operations on one clip as plain data: select keys, fit curves through them, edit, export.
 
 ``selection_spec.py`` holds the options of a selection; ``clip_editor.py`` describes a clip, selects keys, fits curves
-through them and measures these; ``steps.py`` and ``drafts.py`` are edits as data, and apply them. ``display_data.py``
+through them and measures these; ``steps.py`` and ``drafts.py`` are edits as data, and apply them;
+``field_checks.py`` checks their fields. ``display_data.py``
 has the coordinate system of the viewer, the positions displayed in it and their binary encoding. ``export.py`` writes a
 clip as a file.
 
@@ -28,7 +29,7 @@ from keypose.clip_edit.display_data import (
     compute_display_space,
     pack_arrays,
 )
-from keypose.clip_edit.drafts import Draft, EditResult, KeysDraft, SwingsDraft, apply_draft, parse_draft
+from keypose.clip_edit.drafts import Draft, EditResult, KeysDraft, SwingsDraft, apply_draft
 from keypose.clip_edit.export import ExportedFile, ExportOptions, export_clip, safe_stem
 from keypose.clip_edit.selection_spec import SelectionSpec, default_options
 
@@ -58,7 +59,6 @@ __all__ = [
     "describe_motion",
     "export_clip",
     "pack_arrays",
-    "parse_draft",
     "safe_stem",
     "select_keys",
 ]

@@ -16,8 +16,8 @@ from keypose.api.unbake import parse_frames, unbake
 from keypose.arrays import runs
 from keypose.cache import LruCache
 from keypose.clip_edit.display_data import DisplaySpace, Face, compute_display_space, find_face
+from keypose.clip_edit.field_checks import check_frames
 from keypose.clip_edit.selection_spec import SelectionSpec, tolerance_specs
-from keypose.clip_edit.steps import check_frames
 from keypose.curves.keyed_motion import INTERPOLATIONS, add_residual
 from keypose.errors import OptionError
 from keypose.library.canonical import canonical_body

@@ -1,107 +1,65 @@
 """Unsaved edits of one clip as data, and the clip after them.
 
-The result depends on clip and draft alone; cached states only save time.
+The API takes these classes as they are: their annotations are its schema. The result depends on clip and draft alone;
+cached states only save time.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, TypeAlias
 
 from keypose.cache import LruCache
 from keypose.clip_edit.clip_editor import ClipEditor, compute_score
 from keypose.clip_edit.display_data import DisplaySpace
-from keypose.clip_edit.steps import (
-    KeyStep,
-    Paste,
-    SwingStep,
-    check_frames,
-    check_mapping,
-    check_sequence,
-    parse_key_step,
-    parse_swing_step,
-)
+from keypose.clip_edit.field_checks import CheckedFields, Frame, TaggedUnion
+from keypose.clip_edit.steps import KeyStep, Paste, SwingStep
 from keypose.curves.edit import edit
-from keypose.curves.keyed_motion import INTERPOLATIONS
 from keypose.errors import KeyposeError, OptionError
 from keypose.metrics import Score
 from keypose.model import KeyedMotion, Motion
-from keypose.options import Interpolation
+from keypose.options import CurveOptions, InterpolationOption, Option, SwingOptions, ThresholdOption
 from keypose.swings import Swings
 from keypose.swings.edit import SwingEdit
-from keypose.swings.settings import Settings
-from keypose.validation import check_choice, check_number
 
 MAX_STEPS = 5_000
-MAX_RESIDUAL = 2.0
-
-Step = TypeVar("Step")
-
+MAX_KEYS = 20_000
 MAX_STATES = 64  # cached per draft, for undo
 MAX_TIPPING_CELLS = 1_000_000  # joints x frames beyond which balance is not checked
 
+Keys: TypeAlias = Annotated[tuple[Frame, ...], Option("Frames of keys.", min_length=1, max_length=MAX_KEYS)]
+Residual: TypeAlias = Annotated[
+    float, Option("Share of the captured detail that is added.", min_value=0.0, max_value=2.0)
+]
 
-@dataclass(frozen=True)
-class KeysDraft:
+
+@dataclass(frozen=True, kw_only=True)
+class KeysDraft(CheckedFields):
     """Curves through ``frames``, edited by ``steps``, with the share ``residual`` of the captured detail added."""
 
-    frames: tuple[int, ...]
-    interpolation: Interpolation = "bezier"
-    residual: float = 0.0
-    steps: tuple[KeyStep, ...] = ()
+    kind: Literal["keys"] = "keys"
+    frames: Keys
+    interpolation: InterpolationOption = CurveOptions.interpolation
+    residual: Residual = 0.0
+    steps: Annotated[tuple[KeyStep, ...], Option("Applied one after another.", max_length=MAX_STEPS)] = ()
 
     def __post_init__(self) -> None:
-        frames = check_frames("frames", self.frames, min_value=0)
-        if not frames:
-            raise OptionError("no frames", option="draft", expected="at least one key")
-        object.__setattr__(self, "frames", frames)
-        check_choice("interpolation", self.interpolation, INTERPOLATIONS)
-        object.__setattr__(
-            self, "residual", check_number("residual", self.residual, min_value=0.0, max_value=MAX_RESIDUAL)
-        )
+        super().__post_init__()
+        object.__setattr__(self, "frames", tuple(sorted(set(self.frames))))
 
 
-@dataclass(frozen=True)
-class SwingsDraft:
+@dataclass(frozen=True, kw_only=True)
+class SwingsDraft(CheckedFields):
     """The swings of the capture, edited by ``steps``."""
 
-    threshold: float = Settings.threshold
-    steps: tuple[SwingStep, ...] = ()
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", check_number("threshold", self.threshold, above=0.0, max_value=10.0))
+    kind: Literal["swings"] = "swings"
+    threshold: ThresholdOption = SwingOptions.threshold
+    steps: Annotated[tuple[SwingStep, ...], Option("Applied one after another.", max_length=MAX_STEPS)] = ()
 
 
-Draft: TypeAlias = KeysDraft | SwingsDraft
-
-
-def parse_draft(payload: Mapping[str, Any]) -> Draft:
-    """Return the draft described by plain data; OptionError if it is invalid."""
-    if not isinstance(payload, Mapping):
-        raise OptionError(option="draft", value=payload, expected="a mapping with kind, and steps")
-    kind = check_choice("kind", payload.get("kind"), ("keys", "swings"))
-    if kind == "keys":
-        values = check_mapping("draft", payload, ("kind", "frames", "interpolation", "residual", "steps"), ("frames",))
-        values["steps"] = _parse_steps(values.get("steps", ()), parse_key_step)
-        return KeysDraft(**{name: value for name, value in values.items() if name != "kind"})
-    values = check_mapping("draft", payload, ("kind", "threshold", "steps"))
-    values["steps"] = _parse_steps(values.get("steps", ()), parse_swing_step)
-    return SwingsDraft(**{name: value for name, value in values.items() if name != "kind"})
-
-
-def _parse_steps(payload: Any, parse: Callable[[Any], Step]) -> tuple[Step, ...]:
-    items = check_sequence("steps", payload)
-    if len(items) > MAX_STEPS:
-        raise OptionError(f"{len(items)} steps", option="draft", expected=f"at most {MAX_STEPS}")
-    steps = []
-    for number, item in enumerate(items, start=1):
-        try:
-            steps.append(parse(item))
-        except KeyposeError as error:
-            raise OptionError.from_error(error, subject=f"step {number}") from None
-    return tuple(steps)
+Draft: TypeAlias = Annotated[KeysDraft | SwingsDraft, TaggedUnion("kind")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from keypose.clip_edit.clip_editor import ClipEditor, select_keys
 from keypose.clip_edit.drafts import Draft, KeysDraft, apply_draft
+from keypose.clip_edit.field_checks import check_frames
 from keypose.clip_edit.selection_spec import SelectionSpec
-from keypose.clip_edit.steps import check_frames
 from keypose.errors import OptionError
 from keypose.formats import FORMATS, Format, save, swings_json, writable_suffixes
 from keypose.formats.base import Extra

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from keypose.clip_edit.steps import check_frames, check_mapping, check_texts, check_weights
+from keypose.clip_edit.field_checks import check_frames, check_mapping, check_texts, check_weights
 from keypose.errors import OptionError
 from keypose.methods import METHODS
 from keypose.model import Motion

@@ -582,7 +582,10 @@ export interface components {
          * @description Curves through keys.
          */
         CurvesRequest: {
-            /** Frames */
+            /**
+             * Frames
+             * @description Frames of keys.
+             */
             frames: number[];
             /**
              * Interpolation
@@ -599,6 +602,7 @@ export interface components {
             polish: boolean;
             /**
              * Residual
+             * @description Share of the captured detail that is added.
              * @default 0
              */
             residual: number;
@@ -608,6 +612,43 @@ export interface components {
              * @default 1
              */
             stride: number;
+        };
+        /**
+         * DeleteKey
+         * @description Delete a key.
+         */
+        DeleteKey: {
+            /**
+             * Frame
+             * @description A frame, from 0.
+             */
+            frame: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "delete_key";
+        };
+        /**
+         * DeleteSwing
+         * @description Delete swings.
+         */
+        DeleteSwing: {
+            /**
+             * Index
+             * @description Among the swings of the joint; null: all its swings.
+             */
+            index?: number | null;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             */
+            joint: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "delete";
         };
         /**
          * DraftRequest
@@ -997,6 +1038,43 @@ export interface components {
             start_s: number;
         };
         /**
+         * InsertKey
+         * @description Insert a key.
+         */
+        InsertKey: {
+            /**
+             * Frame
+             * @description A frame, from 0.
+             */
+            frame: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "insert_key";
+        };
+        /**
+         * IntensifySwings
+         * @description Intensify all swings of a joint, body part or group.
+         */
+        IntensifySwings: {
+            /**
+             * Factor
+             * @description A finite number.
+             */
+            factor: number;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             */
+            joint: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "intensify";
+        };
+        /**
          * Joint
          * @description A joint of a skeleton.
          */
@@ -1015,77 +1093,14 @@ export interface components {
             parent: number;
         };
         /**
-         * KeyStep
-         * @description An edit step of keys. ``op`` is the operation; each operation takes some of the other fields.
-         */
-        KeyStep: {
-            /** By */
-            by?: [
-                number,
-                number,
-                number
-            ] | null;
-            /** Euler Degrees */
-            euler_degrees?: [
-                number,
-                number,
-                number
-            ] | null;
-            /** Frame */
-            frame: number;
-            /** From Frame */
-            from_frame?: number | null;
-            /** Joint */
-            joint?: string | null;
-            /**
-             * Keep Feet
-             * @default false
-             */
-            keep_feet: boolean;
-            /**
-             * Op
-             * @enum {string}
-             */
-            op: "rotate" | "reach" | "shift" | "move_key" | "insert_key" | "delete_key" | "mirror" | "paste";
-            /** Quaternion */
-            quaternion?: [
-                number,
-                number,
-                number,
-                number
-            ] | null;
-            /**
-             * Ripple
-             * @default false
-             */
-            ripple: boolean;
-            /**
-             * Space
-             * @default local
-             * @enum {string}
-             */
-            space: "local" | "parent" | "world";
-            /**
-             * Spread S
-             * @default 0
-             */
-            spread_s: number;
-            /**
-             * To
-             * @description A position in metres, as in /frames; or a frame, for move_key.
-             */
-            to?: [
-                number,
-                number,
-                number
-            ] | number | null;
-        };
-        /**
          * KeysDraft
-         * @description An edit of keys.
+         * @description Curves through ``frames``, edited by ``steps``, with the share ``residual`` of the captured detail added.
          */
         KeysDraft: {
-            /** Frames */
+            /**
+             * Frames
+             * @description Frames of keys.
+             */
             frames: number[];
             /**
              * Interpolation
@@ -1101,14 +1116,16 @@ export interface components {
             kind: "keys";
             /**
              * Residual
+             * @description Share of the captured detail that is added.
              * @default 0
              */
             residual: number;
             /**
              * Steps
+             * @description Applied one after another.
              * @default []
              */
-            steps: components["schemas"]["KeyStep"][];
+            steps: (components["schemas"]["Rotate"] | components["schemas"]["Reach"] | components["schemas"]["Shift"] | components["schemas"]["MoveKey"] | components["schemas"]["InsertKey"] | components["schemas"]["DeleteKey"] | components["schemas"]["Mirror"] | components["schemas"]["Paste"])[];
         };
         /**
          * LadderResponse
@@ -1157,6 +1174,36 @@ export interface components {
              * @description Of the costs: mm, or units of the features.
              */
             unit: string;
+        };
+        /**
+         * LengthenSwing
+         * @description Make swings longer.
+         */
+        LengthenSwing: {
+            /**
+             * Anchor
+             * @description The point of the swing that keeps its time.
+             * @default middle
+             * @enum {string}
+             */
+            anchor: "start" | "middle" | "end";
+            /** By Frames */
+            by_frames: number;
+            /**
+             * Index
+             * @description Among the swings of the joint; null: all its swings.
+             */
+            index?: number | null;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             */
+            joint: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "lengthen";
         };
         /**
          * LibraryInfo
@@ -1218,12 +1265,235 @@ export interface components {
             summary: string;
         };
         /**
+         * Mirror
+         * @description Mirror the pose of a key.
+         */
+        Mirror: {
+            /**
+             * Frame
+             * @description A frame, from 0.
+             */
+            frame: number;
+            /**
+             * Keep Feet
+             * @description Keep feet that are in contact in place.
+             * @default false
+             */
+            keep_feet: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "mirror";
+            /**
+             * Spread S
+             * @description Window on both sides over which the edit fades out.
+             * @default 0
+             */
+            spread_s: number;
+        };
+        /**
+         * MoveKey
+         * @description Move a key in time.
+         */
+        MoveKey: {
+            /**
+             * Frame
+             * @description A frame, from 0.
+             */
+            frame: number;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "move_key";
+            /**
+             * Ripple
+             * @description Move all later keys as well.
+             * @default false
+             */
+            ripple: boolean;
+            /**
+             * To
+             * @description A frame, from 0.
+             */
+            to: number;
+        };
+        /**
+         * Paste
+         * @description Give a key the pose of another frame.
+         */
+        Paste: {
+            /**
+             * Frame
+             * @description A frame, from 0.
+             */
+            frame: number;
+            /**
+             * From Frame
+             * @description A frame, from 0.
+             */
+            from_frame: number;
+            /**
+             * Keep Feet
+             * @description Keep feet that are in contact in place.
+             * @default false
+             */
+            keep_feet: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "paste";
+            /**
+             * Spread S
+             * @description Window on both sides over which the edit fades out.
+             * @default 0
+             */
+            spread_s: number;
+        };
+        /**
+         * Reach
+         * @description Move a hand or foot to a position or by an offset.
+         */
+        Reach: {
+            /**
+             * By
+             * @description An offset in metres.
+             */
+            by?: [
+                number,
+                number,
+                number
+            ] | null;
+            /**
+             * Frame
+             * @description A frame, from 0.
+             */
+            frame: number;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             */
+            joint: string;
+            /**
+             * Keep Feet
+             * @description Keep feet that are in contact in place.
+             * @default false
+             */
+            keep_feet: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "reach";
+            /**
+             * Spread S
+             * @description Window on both sides over which the edit fades out.
+             * @default 0
+             */
+            spread_s: number;
+            /**
+             * To
+             * @description A position in metres, as in /frames.
+             */
+            to?: [
+                number,
+                number,
+                number
+            ] | null;
+        };
+        /**
          * RenameRequest
          * @description The new name of a clip.
          */
         RenameRequest: {
             /** Name */
             name: string;
+        };
+        /**
+         * Rotate
+         * @description Rotate a joint about its own axes, its parent's or the world's.
+         */
+        Rotate: {
+            /**
+             * Euler Degrees
+             * @description The rotation about X, then Y, then Z.
+             */
+            euler_degrees?: [
+                number,
+                number,
+                number
+            ] | null;
+            /**
+             * Frame
+             * @description A frame, from 0.
+             */
+            frame: number;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             */
+            joint: string;
+            /**
+             * Keep Feet
+             * @description Keep feet that are in contact in place.
+             * @default false
+             */
+            keep_feet: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "rotate";
+            /**
+             * Quaternion
+             * @description The rotation, w x y z.
+             */
+            quaternion?: [
+                number,
+                number,
+                number,
+                number
+            ] | null;
+            /**
+             * Space
+             * @default local
+             * @enum {string}
+             */
+            space: "local" | "parent" | "world";
+            /**
+             * Spread S
+             * @description Window on both sides over which the edit fades out.
+             * @default 0
+             */
+            spread_s: number;
+        };
+        /**
+         * ScaleSwing
+         * @description Multiply the angle of swings.
+         */
+        ScaleSwing: {
+            /**
+             * Factor
+             * @description A finite number.
+             */
+            factor: number;
+            /**
+             * Index
+             * @description Among the swings of the joint; null: all its swings.
+             */
+            index?: number | null;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             */
+            joint: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "scale";
         };
         /**
          * Score
@@ -1414,6 +1684,105 @@ export interface components {
             } | null;
         };
         /**
+         * Shift
+         * @description Move the figure to a position or by an offset.
+         */
+        Shift: {
+            /**
+             * By
+             * @description An offset in metres.
+             */
+            by?: [
+                number,
+                number,
+                number
+            ] | null;
+            /**
+             * Frame
+             * @description A frame, from 0.
+             */
+            frame: number;
+            /**
+             * Keep Feet
+             * @description Keep feet that are in contact in place.
+             * @default false
+             */
+            keep_feet: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "shift";
+            /**
+             * Spread S
+             * @description Window on both sides over which the edit fades out.
+             * @default 0
+             */
+            spread_s: number;
+            /**
+             * To
+             * @description A position in metres, as in /frames.
+             */
+            to?: [
+                number,
+                number,
+                number
+            ] | null;
+        };
+        /**
+         * ShiftSwing
+         * @description Move swings in time.
+         */
+        ShiftSwing: {
+            /** By Frames */
+            by_frames: number;
+            /**
+             * Index
+             * @description Among the swings of the joint; null: all its swings.
+             */
+            index?: number | null;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             */
+            joint: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "shift";
+        };
+        /**
+         * ShortenSwing
+         * @description Make swings shorter.
+         */
+        ShortenSwing: {
+            /**
+             * Anchor
+             * @description The point of the swing that keeps its time.
+             * @default middle
+             * @enum {string}
+             */
+            anchor: "start" | "middle" | "end";
+            /** By Frames */
+            by_frames: number;
+            /**
+             * Index
+             * @description Among the swings of the joint; null: all its swings.
+             */
+            index?: number | null;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             */
+            joint: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "shorten";
+        };
+        /**
          * Span
          * @description Spans of query and clip that match, in seconds.
          */
@@ -1474,32 +1843,8 @@ export interface components {
             start: number;
         };
         /**
-         * SwingStep
-         * @description An edit step of a swing, or of all swings of some joints.
-         */
-        SwingStep: {
-            /**
-             * Anchor
-             * @description For lengthen and shorten: the point that keeps its time; None: the middle.
-             */
-            anchor?: ("start" | "middle" | "end") | null;
-            /** By Frames */
-            by_frames?: number | null;
-            /** Factor */
-            factor?: number | null;
-            /** Index */
-            index?: number | null;
-            /** Joint */
-            joint: string;
-            /**
-             * Op
-             * @enum {string}
-             */
-            op: "scale" | "shift" | "lengthen" | "shorten" | "delete" | "intensify";
-        };
-        /**
          * SwingsDraft
-         * @description An edit of the swings of the capture.
+         * @description The swings of the capture, edited by ``steps``.
          */
         SwingsDraft: {
             /**
@@ -1509,9 +1854,10 @@ export interface components {
             kind: "swings";
             /**
              * Steps
+             * @description Applied one after another.
              * @default []
              */
-            steps: components["schemas"]["SwingStep"][];
+            steps: (components["schemas"]["ScaleSwing"] | components["schemas"]["ShiftSwing"] | components["schemas"]["LengthenSwing"] | components["schemas"]["ShortenSwing"] | components["schemas"]["DeleteSwing"] | components["schemas"]["IntensifySwings"])[];
             /**
              * Threshold
              * @description Maximum mean difference of axes within a swing, in radians.
@@ -1615,7 +1961,10 @@ export interface components {
              * @description Number of steps applied.
              */
             n_steps: number;
-            /** Residual */
+            /**
+             * Residual
+             * @description Share of the captured detail that is added.
+             */
             residual: number;
         };
         /**

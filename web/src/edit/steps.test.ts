@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { describeStep, dropUnusedFields, EditHistory, type Step } from "./steps";
+import { describeStep, EditHistory } from "./steps";
 
 const START = { kind: "keys", frames: [0, 40, 80], interpolation: "bezier" } as const;
 const rotate = {
@@ -93,24 +93,6 @@ describe("the edit history", () => {
         undo_index: 0,
       }).describe(),
     ).toEqual(expected);
-  });
-
-  it("drops fields that a step does not take", () => {
-    const empty = {
-      joint: null,
-      quaternion: null,
-      to: null,
-      by: null,
-      from_frame: null,
-      space: "local",
-      ripple: false,
-    };
-    const insertion = { op: "insert_key", frame: 20, ...empty, spread_s: 0, keep_feet: false } as unknown as Step;
-    expect(dropUnusedFields(insertion)).toEqual({ op: "insert_key", frame: 20 });
-    const moved = { op: "move_key", frame: 20, ...empty, to: 25 } as unknown as Step;
-    expect(dropUnusedFields(moved)).toEqual({ op: "move_key", frame: 20, to: 25, ripple: false });
-    const later = { op: "shift", joint: "Head", index: 1, factor: null, by_frames: 3 } as unknown as Step;
-    expect(dropUnusedFields(later)).toEqual({ op: "shift", joint: "Head", index: 1, by_frames: 3 });
   });
 
   it("drops a refused step without a trace", () => {

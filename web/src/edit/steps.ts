@@ -4,8 +4,12 @@ import type { Schema } from "../api/client";
 import type { Bar } from "../timeline/lanes";
 import type { SwingChange } from "../timeline/swing_drag";
 
-export type KeyStep = Pick<Schema["KeyStep"], "op" | "frame"> & Partial<Schema["KeyStep"]>;
-export type SwingStep = Pick<Schema["SwingStep"], "op" | "joint"> & Partial<Schema["SwingStep"]>;
+/** Makes the fields that have a default on the server optional. */
+type WithDefaults<T> = T extends unknown ? Omit<T, Default> & Partial<Pick<T, Extract<keyof T, Default>>> : never;
+type Default = "spread_s" | "keep_feet" | "space" | "ripple" | "anchor";
+
+export type KeyStep = WithDefaults<Schema["KeysDraft"]["steps"][number]>;
+export type SwingStep = WithDefaults<Schema["SwingsDraft"]["steps"][number]>;
 export type Step = KeyStep | SwingStep;
 export type Interpolation = Schema["KeysDraft"]["interpolation"];
 
@@ -16,33 +20,6 @@ export type Start =
 export type Draft =
   | { kind: "keys"; frames: readonly number[]; interpolation: Interpolation; residual: number; steps: readonly Step[] }
   | { kind: "swings"; threshold: number; steps: readonly Step[] };
-
-const POSE_FIELDS = ["spread_s", "keep_feet"];
-const STEP_FIELDS: Record<Step["op"], readonly string[]> = {
-  rotate: ["frame", "joint", "quaternion", "euler_degrees", "space", ...POSE_FIELDS],
-  reach: ["frame", "joint", "to", "by", ...POSE_FIELDS],
-  mirror: ["frame", ...POSE_FIELDS],
-  paste: ["frame", "from_frame", ...POSE_FIELDS],
-  move_key: ["frame", "to", "ripple"],
-  insert_key: ["frame"],
-  delete_key: ["frame"],
-  shift: ["frame", "joint", "index", "to", "by", "by_frames", ...POSE_FIELDS], // of the hips, or of a swing
-  scale: ["joint", "index", "factor"],
-  lengthen: ["joint", "index", "by_frames", "anchor"],
-  shorten: ["joint", "index", "by_frames", "anchor"],
-  delete: ["joint", "index"],
-  intensify: ["joint", "factor"],
-};
-
-/** Drops fields that the step's operation does not take, and null values. */
-export function dropUnusedFields(step: Step): Step {
-  const isSwing = !("frame" in step) || step.frame === undefined;
-  const fields = STEP_FIELDS[step.op].filter((name) => !(isSwing && POSE_FIELDS.includes(name)));
-  const entries = Object.entries(step).filter(
-    ([name, value]) => name === "op" || (fields.includes(name) && value !== null),
-  );
-  return Object.fromEntries(entries) as Step;
-}
 
 /** Returns the step for a drag of a bar. */
 export function swingStep(bar: Bar, change: SwingChange): SwingStep {
@@ -85,7 +62,7 @@ export class EditHistory {
         ? { kind, frames: draft.frames, interpolation: draft.interpolation }
         : { kind, threshold: draft.threshold };
     const residual = kind === "keys" ? draft.residual : 0;
-    const steps = draft.steps.map(dropUnusedFields);
+    const { steps } = draft;
     const { undo_states: states, undo_index: index } = saved;
     if (states && isValidHistory(states, steps.length) && index != null && states[index]?.n_steps === nApplied)
       return new EditHistory(start, steps, states, index);
@@ -205,11 +182,11 @@ export function describeStep(step: Step, jointLabel = (joint: string) => joint):
     case "rotate":
       return `Rotate ${step.joint} ${formatDegrees(step)}${at}`;
     case "reach":
-      return `Move ${jointLabel(step.joint ?? "")} ${formatCentimetres(step.by)}${at}`;
+      return `Move ${jointLabel(step.joint)} ${formatCentimetres(step.by)}${at}`;
     case "shift":
       return `Move hips ${formatCentimetres(step.by)}${at}`;
     case "move_key":
-      return `Move key from frame ${step.frame} to ${String(step.to)}`;
+      return `Move key from frame ${step.frame} to ${step.to}`;
     case "insert_key":
       return `Add key ${at}`;
     case "delete_key":
@@ -221,19 +198,21 @@ export function describeStep(step: Step, jointLabel = (joint: string) => joint):
   }
 }
 
-function describeSwingStep({ op, joint, index, factor, by_frames: frames, anchor }: SwingStep): string {
-  const subject = index === undefined || index === null ? joint : `${joint}, swing ${index + 1}`;
-  switch (op) {
+function describeSwingStep(step: SwingStep): string {
+  const { joint } = step;
+  if (step.op === "intensify") return `${joint}: strength × ${step.factor}`;
+  const subject = step.index === undefined || step.index === null ? joint : `${joint}, swing ${step.index + 1}`;
+  switch (step.op) {
     case "scale":
-    case "intensify":
-      return `${subject}: strength × ${factor}`;
+      return `${subject}: strength × ${step.factor}`;
     case "shift":
-      return `${subject}: ${Math.abs(frames ?? 0)} frames ${(frames ?? 0) > 0 ? "later" : "earlier"}`;
+      return `${subject}: ${Math.abs(step.by_frames)} frames ${step.by_frames > 0 ? "later" : "earlier"}`;
     case "lengthen":
     case "shorten": {
-      const isLonger = op === "lengthen";
-      if (anchor === "start") return `${subject}: ends ${frames} frames ${isLonger ? "later" : "earlier"}`;
-      if (anchor === "end") return `${subject}: starts ${frames} frames ${isLonger ? "earlier" : "later"}`;
+      const isLonger = step.op === "lengthen";
+      const frames = step.by_frames;
+      if (step.anchor === "start") return `${subject}: ends ${frames} frames ${isLonger ? "later" : "earlier"}`;
+      if (step.anchor === "end") return `${subject}: starts ${frames} frames ${isLonger ? "earlier" : "later"}`;
       return `${subject}: ${frames} frames ${isLonger ? "longer" : "shorter"}`;
     }
     case "delete":
@@ -241,7 +220,10 @@ function describeSwingStep({ op, joint, index, factor, by_frames: frames, anchor
   }
 }
 
-function formatDegrees({ quaternion, euler_degrees: euler }: KeyStep): string {
+function formatDegrees({
+  quaternion,
+  euler_degrees: euler,
+}: Pick<Schema["Rotate"], "quaternion" | "euler_degrees">): string {
   if (quaternion) return `${Math.round((2 * Math.acos(Math.min(1, Math.abs(quaternion[0]))) * 180) / Math.PI)}° `;
   return euler ? `${Math.round(Math.hypot(...euler))}° ` : "";
 }

@@ -106,8 +106,7 @@ async def get_curves(request: Request, state: AppStateDep, clip: ClipHash, body:
 )
 async def get_edit(request: Request, state: AppStateDep, clip: ClipHash, body: EditRequest) -> Response:
     """Return the clip after the steps of a draft, as arrays."""
-    draft = body.draft.model_dump(mode="json", exclude_unset=True)
-    payload = {"clip": clip, "draft": draft, "stride": body.stride}
+    payload = {"clip": clip, **body.model_dump(mode="json")}
     return await run_task(request, state, "edit", clip, payload, EDIT_TIMEOUT_S)
 
 

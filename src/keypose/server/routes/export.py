@@ -36,10 +36,8 @@ FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same clips give the same bytes
 @router.post("/api/clips/{clip}/export", response_class=Response, responses=FILE)
 async def export_clip(request: Request, state: AppStateDep, clip: ClipHash, body: ExportRequest) -> Response:
     """Return a clip, its keys or an edit of it as a file."""
-    options = body.model_dump(mode="json", exclude={"draft"})
-    if body.draft is not None:
-        options["draft"] = body.draft.model_dump(mode="json", exclude_unset=True)
-    return await run_task(request, state, "export", clip, {"clip": clip, **options}, EXPORT_TIMEOUT_S)
+    payload = {"clip": clip, **body.model_dump(mode="json")}
+    return await run_task(request, state, "export", clip, payload, EXPORT_TIMEOUT_S)
 
 
 @router.post("/api/export", response_class=StreamingResponse, responses=ZIP)

@@ -79,8 +79,8 @@ async def get_strip_png(
 @router.post("/api/clips/{clip}/strip.svg", responses=SVG_RESPONSE, response_class=Response)
 async def get_edit_strip(request: Request, state: AppStateDep, clip: ClipHash, body: StripRequest) -> Response:
     """Return poses of an edit side by side as SVG."""
-    payload = {**body.model_dump(mode="json"), "draft": body.draft.model_dump(mode="json", exclude_unset=True)}
-    return await run_task(request, state, "strip", clip, {"clip": clip, "format": "svg", **payload}, EDIT_TIMEOUT_S)
+    payload = {"clip": clip, "format": "svg", **body.model_dump(mode="json")}
+    return await run_task(request, state, "strip", clip, payload, EDIT_TIMEOUT_S)
 
 
 def _strip_payload(

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
 
-from keypose.options import DEFAULT_METHOD, CurveOptions, FeatureOptions, Interpolation, Layout, SwingOptions
+from keypose.clip_edit import drafts
+from keypose.clip_edit.drafts import MAX_KEYS, MAX_STEPS, Keys, Residual
+from keypose.options import DEFAULT_METHOD, CurveOptions, FeatureOptions, Interpolation, Layout
 from keypose.server.schema import (
     MAX_NAMES,
     ClipHash,
@@ -17,19 +19,16 @@ from keypose.server.schema import (
     RequestModel,
     ResponseModel,
     Text,
+    check_field_count,
     option_field,
 )
 from keypose.server.schema.clips import ClipRow, SwingBar
 
-MAX_FRAMES = 20_000  # keys in one request
-MAX_STEPS = 5_000  # of one edit
 MAX_UNDO_STATES = 2 * MAX_STEPS + 2  # after each step the residual may change once
 
 Names = Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=MAX_NAMES)]
-Frames = Annotated[tuple[Frame, ...], Field(fail_fast=True, max_length=MAX_FRAMES)]
+Frames = Annotated[tuple[Frame, ...], Field(fail_fast=True, max_length=MAX_KEYS)]
 Stride = Annotated[int, Field(ge=1, le=10_000, description="Positions of every stride-th frame.")]
-Triple = tuple[Finite, Finite, Finite]
-Residual = Annotated[float, Field(ge=0.0, le=2.0)]
 
 
 class SelectionSpec(RequestModel):
@@ -42,7 +41,7 @@ class SelectionSpec(RequestModel):
     excluded: Frames = ()
     first_frame: Frame | None = Field(None, description="First frame of the range.")
     last_frame: Frame | None = Field(None, description="Last frame of the range.")
-    max_keys: Annotated[int, Field(ge=2, le=MAX_FRAMES)] | None = None
+    max_keys: Annotated[int, Field(ge=2, le=MAX_KEYS)] | None = None
     smoothing_s: float = option_field(FeatureOptions, "smoothing_s")
     options: Annotated[dict[Text, Any], PlainData] | None = Field(
         None, description="Of the method: objective, cost, ...; None: the best for the clip in interactive time."
@@ -92,7 +91,7 @@ class SelectionResponse(ResponseModel):
 class CurvesRequest(RequestModel):
     """Curves through keys."""
 
-    frames: Annotated[Frames, Field(min_length=1)]
+    frames: Keys
     interpolation: Interpolation = option_field(CurveOptions, "interpolation")
     polish: bool = Field(
         False, description="Best curves and the whole score; otherwise quick ones with a partial score."
@@ -101,57 +100,17 @@ class CurvesRequest(RequestModel):
     stride: Stride = 1
 
 
-class KeyStep(RequestModel):
-    """An edit step of keys. ``op`` is the operation; each operation takes some of the other fields."""
-
-    op: Literal["rotate", "reach", "shift", "move_key", "insert_key", "delete_key", "mirror", "paste"]
-    frame: Frame
-    joint: Text | None = None
-    quaternion: tuple[Finite, Finite, Finite, Finite] | None = None
-    euler_degrees: Triple | None = None
-    space: Literal["local", "parent", "world"] = "local"
-    to: Triple | Frame | None = Field(
-        None, description="A position in metres, as in /frames; or a frame, for move_key."
-    )
-    by: Triple | None = None
-    from_frame: Frame | None = None
-    ripple: bool = False
-    spread_s: Annotated[float, Field(ge=0.0, le=10.0)] = 0.0
-    keep_feet: bool = False
+def check_field_counts(value: Any) -> Any:
+    """Reject a draft that has too many fields, or whose steps have, before each of them is validated."""
+    if isinstance(value, dict):
+        steps = value.get("steps")
+        for item in (value, *(steps[:MAX_STEPS] if isinstance(steps, list) else ())):
+            check_field_count(item)
+    return value
 
 
-class SwingStep(RequestModel):
-    """An edit step of a swing, or of all swings of some joints."""
-
-    op: Literal["scale", "shift", "lengthen", "shorten", "delete", "intensify"]
-    joint: Text
-    index: Annotated[int, Field(ge=0)] | None = None
-    factor: Finite | None = None
-    by_frames: int | None = None
-    anchor: Literal["start", "middle", "end"] | None = Field(
-        None, description="For lengthen and shorten: the point that keeps its time; None: the middle."
-    )
-
-
-class KeysDraft(RequestModel):
-    """An edit of keys."""
-
-    kind: Literal["keys"]
-    frames: Annotated[Frames, Field(min_length=1)]
-    interpolation: Interpolation = option_field(CurveOptions, "interpolation")
-    residual: Residual = 0.0
-    steps: Annotated[tuple[KeyStep, ...], Field(fail_fast=True, max_length=MAX_STEPS)] = ()
-
-
-class SwingsDraft(RequestModel):
-    """An edit of the swings of the capture."""
-
-    kind: Literal["swings"]
-    threshold: float = option_field(SwingOptions, "threshold")
-    steps: Annotated[tuple[SwingStep, ...], Field(fail_fast=True, max_length=MAX_STEPS)] = ()
-
-
-Draft = Annotated[KeysDraft | SwingsDraft, Field(discriminator="kind")]
+Draft = Annotated[drafts.Draft, BeforeValidator(check_field_counts)]
+DRAFT: TypeAdapter[drafts.Draft] = TypeAdapter(drafts.Draft)
 
 
 class EditRequest(RequestModel):
@@ -308,6 +267,6 @@ class BatchExportRequest(RequestModel):
 
     clips: Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=1000)]
     format: Text
-    keys: Annotated[int, Field(ge=2, le=MAX_FRAMES)] | None = Field(None, description="None: every frame.")
+    keys: Annotated[int, Field(ge=2, le=MAX_KEYS)] | None = Field(None, description="None: every frame.")
     tolerance_mm: Annotated[float, Field(gt=0.0, le=1000.0)] | None = None
     lossless: bool = False

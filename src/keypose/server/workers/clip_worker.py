@@ -24,14 +24,21 @@ from keypose.clip_edit import (
     describe_motion,
     export_clip,
     pack_arrays,
-    parse_draft,
 )
 from keypose.clip_edit.clip_editor import LadderView, swing_bars
 from keypose.clip_edit.display_data import MEDIA_TYPE
 from keypose.model import list_notes
 from keypose.pictures.strip import strip
 from keypose.server.schema.clips import ClipDetails, ClipRow
-from keypose.server.schema.keys import Cliff, Comparison, LadderResponse, MethodComparison, Score, SelectionResponse
+from keypose.server.schema.keys import (
+    DRAFT,
+    Cliff,
+    Comparison,
+    LadderResponse,
+    MethodComparison,
+    Score,
+    SelectionResponse,
+)
 from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext, get_editor
 
 PNG_SCALE = 2.0
@@ -86,7 +93,7 @@ def draw_strip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     """Return poses of a clip, or of an edit of it, as a picture."""
     motion, frames = context.motion(payload["clip"]), payload["frames"]
     if payload.get("draft") is not None:
-        result = apply_draft(get_editor(context, payload["clip"]), parse_draft(payload["draft"]))
+        result = apply_draft(get_editor(context, payload["clip"]), DRAFT.validate_python(payload["draft"]))
         keys = None if result.keyed is None else result.keyed.keys.tolist()
         motion, frames = result.motion, keys if frames is None else frames
     style = {name: payload[name] for name in ("theme", "layout", "height_px") if payload.get(name) is not None}
@@ -147,7 +154,7 @@ def fit_curves(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
 def apply_edit(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     """Return a clip after an edit."""
     editor = get_editor(context, payload["clip"])
-    result = apply_draft(editor, parse_draft(payload["draft"]))
+    result = apply_draft(editor, DRAFT.validate_python(payload["draft"]))
     header = {
         "keys": None if result.keyed is None else result.keyed.keys.tolist(),
         "extremes": None if result.keyed is None else _extreme_frames(result.keyed),
@@ -179,7 +186,7 @@ def export(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     editor = get_editor(context, payload["clip"])
     options = {name: value for name, value in payload.items() if name != "clip" and value is not None}
     if "draft" in options:
-        options["draft"] = parse_draft(options["draft"])
+        options["draft"] = DRAFT.validate_python(options["draft"])
     file = export_clip(editor, ExportOptions(**options))
     return TaskResult(file.data, file.media_type, {"Content-Disposition": content_disposition(file.name)})
 
