@@ -65,7 +65,7 @@ RENAMED: dict[str, str] = {
     "Damage.loses_nothing": "is_harmless",
     "Facets.parts": "body_parts",
     "FootContacts.touching": "in_contact",
-    "Hinged.joints_held": "held_joints",
+    "Hinged.joints_held": "corrected_joints",
     "Hinged.most_deg": "max_correction_deg",
     "Hit.also": "duplicates",
     "Hit.also_hashes": "duplicate_hashes",

@@ -79,7 +79,7 @@ def test_the_knee_of_a_real_kick_stays_within_its_range(data_dir, number):
         and limited_flexion.max() <= max(old_flexion.max(), 150) + 1e-6
     )
     assert (
-        result.held_joints == (knee,)
+        result.corrected_joints == (knee,)
         and result.max_correction_deg > 10
         and result.note.startswith("right knee held at 0 degrees")
     )
@@ -225,7 +225,7 @@ def test_elbows_are_limited():
     rotations[:, limb[1]] = normalise(multiply(exp(more), rotations[:, limb[1]]))
     result = hold_hinges(before, replace(before, rotations=rotations))
     to = flexions(before, result.motion, "right_hand")
-    assert result.held_joints == (limb[1],) and result.note.startswith("right elbow held at")
+    assert result.corrected_joints == (limb[1],) and result.note.startswith("right elbow held at")
     assert to.max() <= 150 + 1e-6 and to.min() >= min(3, flexions(before, before, "right_hand").min()) - 1e-6
 
 
@@ -247,7 +247,10 @@ def test_motion_within_range_is_returned_unchanged():
     for after in (before, bend_leg(figure(), base, turn, turn), bend_leg(figure(), 75 + 0.95 * (base - 75))):
         result = hold_hinges(before, after)
         assert (
-            result.motion is after and result.note == "" and not result.held_joints and result.max_correction_deg == 0
+            result.motion is after
+            and result.note == ""
+            and not result.corrected_joints
+            and result.max_correction_deg == 0
         )
     slow = before.at_frames(np.linspace(0, 99, 163))
     assert hold_hinges(before, slow, source=np.linspace(0, 99, 163)).motion is slow
@@ -321,8 +324,8 @@ def test_only_selected_or_changed_joints_are_limited():
     base = 75 - 70 * np.cos(np.linspace(0, 2 * np.pi, 60))
     before, after = bend_leg(figure(), base), bend_leg(figure(), base * 1.5 - 40)
     knee = before.joint("left_shin")
-    assert hold_hinges(before, after, joints=[knee, 0]).held_joints == (knee,)
-    assert hold_hinges(before, after, joints=np.array([knee])).held_joints == (knee,)
+    assert hold_hinges(before, after, joints=[knee, 0]).corrected_joints == (knee,)
+    assert hold_hinges(before, after, joints=np.array([knee])).corrected_joints == (knee,)
     for none in ([], [0, knee + 1]):
         assert hold_hinges(before, after, joints=none).motion is after
 
@@ -336,7 +339,7 @@ def test_unknown_limbs_and_hinges_are_not_limited():
     result = hold_hinges(before, after)
     assert result.motion is after and repr(result) == "HingeResult('leg', nothing held)"
     spinning = bend_leg(figure(), np.linspace(-80, 260, 100))
-    assert hold_hinges(spinning, bend_leg(figure(), np.linspace(-85, 265, 100))).held_joints == ()
+    assert hold_hinges(spinning, bend_leg(figure(), np.linspace(-85, 265, 100))).corrected_joints == ()
 
 
 def test_bad_arguments_are_rejected():
@@ -360,6 +363,6 @@ def test_limiting_1500_frames_is_fast():
     for factor in (1.3, 1.4, 1.5):
         after = bend_leg(figure(), base * factor - 20)
         start = time.perf_counter()
-        assert hold_hinges(before, after).held_joints
+        assert hold_hinges(before, after).corrected_joints
         took.append(time.perf_counter() - start)
     assert min(took) < 0.05

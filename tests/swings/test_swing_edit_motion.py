@@ -220,8 +220,8 @@ def test_feet_are_planted_after_edits_of_legs_and_hips(data_dir):
     change = e.scale("left_arm", 1.2)
     assert not change.holds_feet
     hinged = e.limit_hinges()  # nothing but the elbow
-    others = [j for j in range(before.n_joints) if j not in hinged.held_joints]
-    assert set(hinged.held_joints) <= {before.joint("left_forearm")}
+    others = [j for j in range(before.n_joints) if j not in hinged.corrected_joints]
+    assert set(hinged.corrected_joints) <= {before.joint("left_forearm")}
     assert e.play().rotations[:, others].tobytes() == e.swings.play().rotations[:, others].tobytes()
     assert e.scale("left_shin", 1.2).holds_feet and e.scale("left_arm", 1 / 1.2).holds_feet
     side = contacts.feet.index("left")

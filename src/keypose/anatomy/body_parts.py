@@ -136,15 +136,15 @@ class Anatomy:
 
         Joints without a recognised body part are paired by their names.
         """
-        spellings = [
+        name_variants = [
             part if part is not None else f"? {parse_name(name).snake_name}"
             for name, part in zip(self.names, self.body_parts, strict=True)
         ]
         joint_of: dict[str, int] = {}
-        for j, own in enumerate(spellings):
+        for j, own in enumerate(name_variants):
             joint_of[own] = j if own not in joint_of else -1  # -1: ambiguous, two joints of one spelling
         partners = []
-        for j, own in enumerate(spellings):
+        for j, own in enumerate(name_variants):
             partner = joint_of.get(_swap_side(own), -1)
             partners.append(partner if partner >= 0 and joint_of[own] == j else j)
         return tuple(partners)

@@ -118,12 +118,12 @@ class LinearError:
         counts = [keys for keys in ladder.counts.tolist() if keys > above]
         for start in range(0, len(counts), BATCH_SIZE):
             batch = [ladder.at(keys) for keys in counts[start : start + BATCH_SIZE]]
-            for selection, may_fit in zip(batch, self._screen(batch, tolerance_mm), strict=True):
+            for selection, may_fit in zip(batch, self._pass_hard_frames(batch, tolerance_mm), strict=True):
                 if may_fit and self._is_within(selection, tolerance_mm):
                     return selection
         return None
 
-    def _screen(self, selections: Sequence[Selection], tolerance_mm: float) -> Bools:
+    def _pass_hard_frames(self, selections: Sequence[Selection], tolerance_mm: float) -> Bools:
         """Return which selections pass in the frames that failed before, which are likely to fail again."""
         worst = self._errors_mm(selections, self._hard_frames).max(axis=1).reshape(len(selections), -1).max(axis=1)
         return np.asarray(worst <= tolerance_mm)

@@ -128,8 +128,8 @@ def build_method_input(
                 raise OptionError(f"{method.name} measures time in seconds: give fps= with a plain array")
             method_input = build_array_features(source, feature_options.fps, feature_options.smoothing_s)
     if isinstance(method_input, EdgeCosts | InbetweenCosts) and not method.takes_edge_costs:
-        takers = ", ".join(row.name for row in METHODS.values() if row.takes_edge_costs)
-        raise OptionError(f"{method.name} needs a motion or an array", hint=f"edge costs are for {takers}")
+        names = ", ".join(row.name for row in METHODS.values() if row.takes_edge_costs)
+        raise OptionError(f"{method.name} needs a motion or an array", hint=f"edge costs are for {names}")
     return method_input if (start, stop) == (0, method_input.n_frames) else method_input[start:stop]
 
 

@@ -164,7 +164,7 @@ def _add_seam(key_ladder: Ladder) -> Ladder:
     )
 
 
-def _widening_gaps(
+def _gap_options(
     motion: Motion, max_keys: int | None, options: Mapping[str, Any]
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield maximum gaps between keys, and the options with each: the requested one, else increasing ones.
@@ -207,7 +207,7 @@ def _choose_keys(
             expected=Hint(f"at most max_keys={max_count}", f"at most --max-keys {max_count}"),
         )
     result: tuple[Selection, Ladder] | None = None
-    for gap, gap_options in _widening_gaps(motion, n_keys or max_count, options):
+    for gap, gap_options in _gap_options(motion, n_keys or max_count, options):
         try:
             result = _choose_keys_with_gap(motion, curve_options, n_keys, max_count, gap_options)
         except OptionError:
@@ -250,7 +250,7 @@ def _unbake_within(
         )
     max_count = None if max_keys is None else check_int("max_keys", max_keys, min_value=1)
     best: KeyedMotion | None = None
-    for gap, gap_options in _widening_gaps(motion, max_count, options):
+    for gap, gap_options in _gap_options(motion, max_count, options):
         try:
             keyed = _fit_fewest_keys(motion, fitter, curve_options, tolerance_mm, max_count, gap_options)
         except OptionError:

@@ -79,7 +79,8 @@ def facets(store: Store, filters: Filters) -> Facets:
     """Return counts by which filtered clips can be narrowed further."""
     id_query = filters.list_query(store.database.dialect)
     duration_counts = [
-        sa.func.count().filter(_lasts_between(*bounds)) for bounds in zip(MIN_DURATIONS_S, MAX_DURATIONS_S, strict=True)
+        sa.func.count().filter(_is_duration_between(*bounds))
+        for bounds in zip(MIN_DURATIONS_S, MAX_DURATIONS_S, strict=True)
     ]
     body_part_counts = (
         sa.select(body_part_facets.c.body_part, _COUNT)
@@ -122,7 +123,7 @@ def stats(store: Store) -> Stats:
     return Stats(int(count), float(duration_s), int(n_frames), int(size), int(skeletons), tag_counts)
 
 
-def _lasts_between(min_s: float, max_s: float | None) -> sa.ColumnElement[bool]:
+def _is_duration_between(min_s: float, max_s: float | None) -> sa.ColumnElement[bool]:
     is_long_enough = clips.c.duration_s >= min_s
     return is_long_enough if max_s is None else is_long_enough & (clips.c.duration_s < max_s)
 

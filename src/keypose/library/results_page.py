@@ -79,14 +79,14 @@ def results_page(query: PageQuery, hits: Sequence[PageHit]) -> str:
     return page(
         query.title,
         sections,
-        lead=_lead(query, hits),
+        intro=_render_intro(query, hits),
         scripts=(read_package_text(package, "results_page.js"),),
         styles=(read_package_text(package, "results_page.css"),),
         foot=f"keypose {keypose.__version__}",
     )
 
 
-def _lead(query: PageQuery, hits: Sequence[PageHit]) -> str:
+def _render_intro(query: PageQuery, hits: Sequence[PageHit]) -> str:
     n_duplicates = sum(len(hit.hit.duplicates) for hit in hits if hit.hit is not None)
     count = f"{len(hits):,}" + (f", and {n_duplicates:,} more of the same takes" if n_duplicates else "")
     return facts([("found", count), ("in", query.library), *query.facts])

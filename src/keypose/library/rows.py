@@ -78,15 +78,15 @@ def load_clips_by_id(connection: sa.Connection, clip_ids: Sequence[int]) -> dict
 def _build_statements(id_query: Any, order: Order = BY_NAME) -> tuple[sa.Select[Any], sa.CompoundSelect[Any]]:
     """Return two statements for the clips of ``id_query`` (None: all): rows, and other names with tags."""
 
-    def among(column: sa.Column[Any]) -> sa.ColumnElement[bool]:
+    def restrict(column: sa.Column[Any]) -> sa.ColumnElement[bool]:
         return sa.true() if id_query is None else column.in_(id_query)
 
     rows = sa.select(clips, blobs.c.bytes).join_from(clips, blobs, clips.c.blob == blobs.c.hash, isouter=True)
     words = sa.union_all(
-        sa.select(other_names.c.clip_id, sa.literal(_NAME), other_names.c.name).where(among(other_names.c.clip_id)),
-        sa.select(tags.c.clip_id, sa.literal(_TAG), tags.c.tag).where(among(tags.c.clip_id)),
+        sa.select(other_names.c.clip_id, sa.literal(_NAME), other_names.c.name).where(restrict(other_names.c.clip_id)),
+        sa.select(tags.c.clip_id, sa.literal(_TAG), tags.c.tag).where(restrict(tags.c.clip_id)),
     )
-    return rows.where(among(clips.c.id)).order_by(*order), words
+    return rows.where(restrict(clips.c.id)).order_by(*order), words
 
 
 _STATEMENTS_BY_ID = _build_statements(sa.bindparam("clip_ids", expanding=True))

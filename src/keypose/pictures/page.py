@@ -51,14 +51,14 @@ def page(
     title: str,
     sections: Sequence[Section],
     *,
-    lead: str = "",
+    intro: str = "",
     scripts: Sequence[str] = (),
     styles: Sequence[str] = (),
     foot: str = "",
 ) -> str:
     """Return an HTML document that opens from disk without requests, prints, and has light and dark colours.
 
-    ``lead`` is HTML between the title and the contents, ``foot`` HTML at the end. ``scripts`` and ``styles`` are
+    ``intro`` is HTML between the title and the contents, ``foot`` HTML at the end. ``scripts`` and ``styles`` are
     JavaScript and CSS source, each included once; the content security policy allows only these scripts. The same
     arguments give the same bytes.
     """
@@ -77,7 +77,7 @@ def page(
         '<a class="skip" href="#content">Skip to the content</a>\n'
         f'<header class="top"><h1>{escape_text(title)}</h1>'
         '<button type="button" class="theme" hidden>Dark</button></header>\n'
-        f'{_render_contents(sections)}<main id="content" tabindex="-1">\n{lead}'
+        f'{_render_contents(sections)}<main id="content" tabindex="-1">\n{intro}'
         f"{''.join(_render_section(each, 2) for each in sections)}</main>\n"
         + (f'<footer class="foot">{foot}</footer>\n' if foot else "")
         + "".join(f"<script>{text}</script>\n" for text in all_scripts)

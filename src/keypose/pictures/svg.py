@@ -182,8 +182,8 @@ class Theme:
 
 def mix(colour: str, other: str, part: float) -> str:
     """Return ``colour`` mixed with a share ``part`` (0 to 1) of ``other``, all ``#rrggbb``."""
-    ours, theirs = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (colour, other))
-    return "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(ours, theirs, strict=True))
+    rgb, other_rgb = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (colour, other))
+    return "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(rgb, other_rgb, strict=True))
 
 
 def find_theme(name: str) -> Theme:

@@ -109,12 +109,12 @@ class AppState:
 
     async def _run_in_thread(self, query: Callable[[Library], Result], limiter: CapacityLimiter) -> Result:
         """Return the result of ``query``. Threads cannot be killed: a cancelled one holds the limiter until done."""
-        borrower = object()
-        await limiter.acquire_on_behalf_of(borrower)
+        token = object()
+        await limiter.acquire_on_behalf_of(token)
         future = asyncio.ensure_future(anyio.to_thread.run_sync(query, self.library, limiter=CapacityLimiter(1)))
 
         def release(future: asyncio.Future[Result]) -> None:
-            limiter.release_on_behalf_of(borrower)
+            limiter.release_on_behalf_of(token)
             if not future.cancelled():
                 future.exception()  # mark as retrieved, if nobody awaits it
 

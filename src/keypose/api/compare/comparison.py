@@ -154,9 +154,9 @@ class Comparison:
 def find_best(medians: Sequence[MedianRow], measure: Callable[[MedianRow], float | None]) -> MedianRow | None:
     """Return the smallest figure among rows with the requested number of keys on all clips; None if there is none."""
     max_clips = max((each.n_clips for each in medians), default=0)
-    fair = [each for each in medians if each.kind != "reference" and each.n_exact == each.n_clips == max_clips]
+    comparable = [each for each in medians if each.kind != "reference" and each.n_exact == each.n_clips == max_clips]
     return min(
-        (each for each in fair if measure(each) is not None), key=lambda each: measure(each) or 0.0, default=None
+        (each for each in comparable if measure(each) is not None), key=lambda each: measure(each) or 0.0, default=None
     )
 
 

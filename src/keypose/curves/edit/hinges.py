@@ -33,7 +33,7 @@ class HingeResult:
 
     motion: Motion
     note: str = ""  # which joints are held, at which limits and when
-    held_joints: tuple[int, ...] = ()  # knees and elbows that were corrected
+    corrected_joints: tuple[int, ...] = ()  # knees and elbows that were corrected
     max_correction_deg: float = 0.0  # the largest correction
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ def hold_hinges(
     if not selected_limbs:
         return HingeResult(after)
     unedited = before if source_positions is None else before.at_frames(source_positions)
-    rotations, notes, max_correction, held_joints = after.rotations.copy(), [], 0.0, []
+    rotations, notes, max_correction, corrected_joints = after.rotations.copy(), [], 0.0, []
     for part, limb in selected_limbs.items():
         if (unedited.rotations[:, limb.middle] == after.rotations[:, limb.middle]).all():
             continue
@@ -86,12 +86,12 @@ def hold_hinges(
         corrections = exp(axes[rows] * np.deg2rad(degrees[rows])[:, None])  # in the frame of the bone above
         rotations[rows, limb.middle] = normalise(multiply(corrections, rotations[rows, limb.middle]))
         max_correction = max(max_correction, float(np.abs(degrees).max()))
-        held_joints.append(limb.middle)
+        corrected_joints.append(limb.middle)
         notes += _describe_limits(part, limb, degrees, flexion_range)
-    if not held_joints:
+    if not corrected_joints:
         return HingeResult(after)
     return HingeResult(
-        replace(after, rotations=freeze(rotations)), "; ".join(notes), tuple(sorted(held_joints)), max_correction
+        replace(after, rotations=freeze(rotations)), "; ".join(notes), tuple(sorted(corrected_joints)), max_correction
     )
 
 
@@ -238,15 +238,15 @@ def _describe_limits(body_part: str, limb: Limb, degrees: Floats, flexion_range:
     name = f"{side} {'knee' if limb.is_leg else 'elbow'}".strip()
     sides = (degrees > NOTE_MIN_DEG, flexion_range.min_deg), (degrees < -NOTE_MIN_DEG, flexion_range.max_deg)
     clauses = [
-        f"at {limit:.0f} degrees in {_describe_frames(is_held)}".replace("-0 ", "0 ")
-        for is_held, limit in sides
-        if is_held.any()
+        f"at {limit:.0f} degrees in {_describe_frames(is_limited)}".replace("-0 ", "0 ")
+        for is_limited, limit in sides
+        if is_limited.any()
     ]
     return [f"{name} held {' and '.join(clauses)}"] if clauses else []
 
 
-def _describe_frames(is_held: Bools) -> str:
-    frames = np.flatnonzero(is_held)
+def _describe_frames(is_limited: Bools) -> str:
+    frames = np.flatnonzero(is_limited)
     if len(frames) == 1:
         return f"frame {frames[0]}"
     n_runs = 1 + int(np.count_nonzero(np.diff(frames) > 1))

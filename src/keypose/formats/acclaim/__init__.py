@@ -155,8 +155,8 @@ def _skeleton_source(source: Source, options: LoadOptions) -> Source:
         return Source(path, read_bytes(path, source.limits), source.limits)
     names = tuple(source.companions)
     if len(names) != 1:
-        came = ", ".join(map(repr, names)) or "nothing"
-        raise source.error(f"{came} came with it, expected its .asf and no other file")
+        name_list = ", ".join(map(repr, names)) or "nothing"
+        raise source.error(f"{name_list} came with it, expected its .asf and no other file")
     data = source.find_companion(names[0]) or b""
     path = Path(printable_text(names[0]))
     return Source(path, gunzip(path, data, source.limits) if data.startswith(GZIP_MAGIC) else data, source.limits)

@@ -80,11 +80,15 @@ def comparison_page(
     sections += [_clips_section(comparison)] if len(comparison.clips) > 1 else []
     sections.append(_settings_section(comparison, command))
     return page(
-        title, sections, lead=_lead(comparison, len(failures)), styles=(STYLE,), foot=f"keypose {keypose.__version__}"
+        title,
+        sections,
+        intro=_render_intro(comparison, len(failures)),
+        styles=(STYLE,),
+        foot=f"keypose {keypose.__version__}",
     )
 
 
-def _lead(comparison: Comparison, n_failures: int) -> str:
+def _render_intro(comparison: Comparison, n_failures: int) -> str:
     clips = comparison.clips
     first = comparison.rows[0]
     rates = sorted({row.fps for row in comparison})

@@ -43,7 +43,7 @@ def _build_plain_parts(
     """Return the longest limbs not covered by ``builder``, and markers; and the number of omitted parts."""
     parents = sample.parents
     connected_points = np.flatnonzero(parents >= 0)
-    ends = [int(c) for c in connected_points if c not in builder.covered_points and not _is_helper(sample, int(c))]
+    ends = [int(c) for c in connected_points if c not in builder.hidden_points and not _is_helper(sample, int(c))]
     lengths = np.median(np.linalg.norm(sample.world[:, ends] - sample.world[:, parents[ends]], axis=-1), axis=0)
     by_length = np.argsort(-lengths, kind="stable")
     visible = [k for k in by_length.tolist() if lengths[k] > MIN_LENGTH * sample.size]

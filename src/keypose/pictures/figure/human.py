@@ -39,9 +39,9 @@ class BodyBuilder:
     sample: Sample
     parts: list[Part] = field(default_factory=list)
     carried_points: list[tuple[int, Floats]] = field(default_factory=list)  # joint, offset in its frame
-    covered_points: set[int] = field(default_factory=set)
+    hidden_points: set[int] = field(default_factory=set)
 
-    def carry(self, joint: int, offset: Floats) -> int:
+    def add_carried_point(self, joint: int, offset: Floats) -> int:
         """Add a point carried by ``joint`` at ``offset`` and return its index."""
         self.carried_points.append((joint, offset))
         return len(self.sample.parents) + len(self.carried_points) - 1
@@ -50,17 +50,17 @@ class BodyBuilder:
         """Add a part with radii in heights."""
         self.parts.append(Part(tuple(points), tuple(r * self.sample.size for r in radii), side, kind))
 
-    def cover(self, joint: int, above: int) -> None:
+    def hide_limbs(self, joint: int, above: int) -> None:
         """Draw no plain limbs from ``above`` down to ``joint``."""
-        self.covered_points.update(self.sample.chain(joint, above))
+        self.hidden_points.update(self.sample.chain(joint, above))
 
-    def cover_below(self, joint: int) -> None:
+    def hide_limbs_below(self, joint: int) -> None:
         """Draw no plain limbs below ``joint``."""
         inside = {joint}
         for point, parent in enumerate(self.sample.parents.tolist()):
             if parent in inside:
                 inside.add(point)
-        self.covered_points |= inside - {joint}
+        self.hidden_points |= inside - {joint}
 
 
 def build_human(sample: Sample) -> BodyBuilder:
@@ -70,7 +70,7 @@ def build_human(sample: Sample) -> BodyBuilder:
     if "hips" not in joints or (sample.skeleton.parents < 0).all():
         return builder
     above = sample.chain(joints["hips"], -1)[1:]  # a scene root on the floor is not part of the body
-    builder.covered_points.update({joints["hips"], *(c for j in above for c in sample.children(j)), *above})
+    builder.hidden_points.update({joints["hips"], *(c for j in above for c in sample.children(j)), *above})
     _add_trunk(builder)
     for side in SIDES:
         _add_limbs(builder, side)
@@ -93,10 +93,10 @@ def _add_trunk(builder: BodyBuilder) -> None:
     builder.add([hips, middle], (PELVIS, WAIST), "middle", "core")
     builder.add([middle, base, *shoulders], (CHEST, NECK_BASE, *[SHOULDER] * len(shoulders)), "middle", "trunk")
     for joint in (*thighs, *shoulders, base):
-        builder.cover(joint, hips)
+        builder.hide_limbs(joint, hips)
     if "head" in joints and base != joints["head"]:
         builder.add([base, joints["head"]], (NECK, NECK), "middle", "core")
-        builder.cover(joints["head"], base)
+        builder.hide_limbs(joints["head"], base)
 
 
 def _trunk_middle(builder: BodyBuilder, hips: int, base: int) -> int:
@@ -109,7 +109,7 @@ def _trunk_middle(builder: BodyBuilder, hips: int, base: int) -> int:
     if between:
         return min(between, key=lambda j: abs(sample.mean_distance(hips, j) - 0.5 * trunk_length))
     direction = sample.local_direction(hips, sample.world[:, base] - sample.world[:, hips])
-    return hips if direction is None else builder.carry(hips, 0.5 * trunk_length * direction)
+    return hips if direction is None else builder.add_carried_point(hips, 0.5 * trunk_length * direction)
 
 
 def _add_limbs(builder: BodyBuilder, side: Side) -> None:
@@ -118,7 +118,7 @@ def _add_limbs(builder: BodyBuilder, side: Side) -> None:
         a, b = joints.get(f"{side}_{upper}"), joints.get(f"{side}_{lower}")
         if a is not None and b is not None:
             builder.add([a, b], radii, side, "limb")
-            builder.cover(b, a)
+            builder.hide_limbs(b, a)
     if f"{side}_hand" in joints:
         _add_hand(builder, side, joints[f"{side}_hand"])
     if f"{side}_foot" in joints:
@@ -144,10 +144,11 @@ def _add_hand(builder: BodyBuilder, side: Side, wrist: int) -> None:
             direction = sample.local_direction(wrist, sample.world[:, wrist] - sample.world[:, elbow])
         if direction is not None:
             palm, tip = (
-                builder.carry(wrist, direction * part * sample.size) for part in (0.5 * HAND_LENGTH, HAND_LENGTH)
+                builder.add_carried_point(wrist, direction * part * sample.size)
+                for part in (0.5 * HAND_LENGTH, HAND_LENGTH)
             )
             builder.add([wrist, palm, tip], HAND_RADII, side, "hand")
-    builder.cover_below(wrist)
+    builder.hide_limbs_below(wrist)
 
 
 def _finger_tip(sample: Sample, finger: str) -> int | None:
@@ -168,15 +169,19 @@ def _add_foot(builder: BodyBuilder, side: Side, ankle: int) -> None:
     ball, ahead = _find_ball(builder, ankle, sample.joints.get(f"{side}_toes"), down)
     if ball is None or ahead is None:
         return
-    builder.cover_below(ankle)
+    builder.hide_limbs_below(ankle)
     points, radii = [ankle, ball], [FOOT_RADII[0], FOOT_RADII[2]]
     if down is not None:
         heel = normalise(down - ahead * (down @ ahead))
-        points.append(builder.carry(ankle, size * (HEEL_DOWN * heel - HEEL_BACK * ahead)))
+        points.append(builder.add_carried_point(ankle, size * (HEEL_DOWN * heel - HEEL_BACK * ahead)))
         radii.append(FOOT_RADII[1])
     if ball < len(sample.parents):
         ends = [p for p in sample.children(ball) if sample.mean_distance(ball, p) > 0.015 * size]
-        tip = ends[0] if ends else builder.carry(ankle, ahead * (sample.mean_distance(ankle, ball) + TOES * size))
+        tip = (
+            ends[0]
+            if ends
+            else builder.add_carried_point(ankle, ahead * (sample.mean_distance(ankle, ball) + TOES * size))
+        )
         points.append(tip)
         radii.append(FOOT_RADII[3])
     builder.add(points, tuple(radii), side, "foot")
@@ -195,7 +200,7 @@ def _find_ball(
     if front is None or down is None:
         return None, None
     ahead = normalise(front - down * (front @ down))
-    return builder.carry(ankle, sample.size * (FOOT_LENGTH * ahead + SOLE * down)), ahead
+    return builder.add_carried_point(ankle, sample.size * (FOOT_LENGTH * ahead + SOLE * down)), ahead
 
 
 def gaze_direction(sample: Sample) -> Floats | None:
@@ -233,21 +238,21 @@ def _add_head(builder: BodyBuilder) -> None:
     up = _head_up(sample, head)
     if up is None:
         return
-    builder.cover_below(head)
+    builder.hide_limbs_below(head)
     ahead = gaze_direction(sample)
     if sample.is_animal:
-        skull = builder.carry(head, 0.3 * SKULL * size * up)
-        snout = builder.carry(head, size * SNOUT * (up if ahead is None else normalise(ahead - 0.25 * up)))
+        skull = builder.add_carried_point(head, 0.3 * SKULL * size * up)
+        snout = builder.add_carried_point(head, size * SNOUT * (up if ahead is None else normalise(ahead - 0.25 * up)))
         builder.add([skull, snout], (0.8 * SKULL, 0.3 * SKULL), "middle", "head")
         return
     reach, up = _find_crown(sample, head, up)
     forward = np.zeros(3) if ahead is None else ahead
-    skull = builder.carry(head, size * ((reach - SKULL) * up + 0.012 * forward))
-    jaw = builder.carry(head, size * ((reach - HEAD_LENGTH + JAW) * up + 0.03 * forward))
+    skull = builder.add_carried_point(head, size * ((reach - SKULL) * up + 0.012 * forward))
+    jaw = builder.add_carried_point(head, size * ((reach - HEAD_LENGTH + JAW) * up + 0.03 * forward))
     builder.add([skull, jaw], (SKULL, JAW), "middle", "head")
     if ahead is not None:
-        root = builder.carry(head, size * ((reach - 0.058) * up + 0.06 * ahead))
-        tip = builder.carry(head, size * ((reach - 0.08) * up + 0.076 * ahead))
+        root = builder.add_carried_point(head, size * ((reach - 0.058) * up + 0.06 * ahead))
+        tip = builder.add_carried_point(head, size * ((reach - 0.08) * up + 0.076 * ahead))
         builder.add([root, tip], (0.6 * NOSE, NOSE), "middle", "nose")
 
 

@@ -144,8 +144,8 @@ def _stripes(solids: Solids, centres: Floats, radii: Floats, is_tiny: Bools, the
     dash_attributes = [f' stroke-dasharray="{DASHES * w:.0f}"' if is_dashed else ""
              for w, is_dashed in zip(width.tolist(), is_dashed_row.tolist(), strict=True)]  # fmt: skip
     colour = theme["stripe"]
-    return {row: f'<path stroke="{colour}" stroke-width="{w}"{look} d="M{x} {y}l{dx} {dy}"/>'
-            for row, (w, x, y, dx, dy), look in zip(rows.tolist(), lines, dash_attributes, strict=True)}  # fmt: skip
+    return {row: f'<path stroke="{colour}" stroke-width="{w}"{dashes} d="M{x} {y}l{dx} {dy}"/>'
+            for row, (w, x, y, dx, dy), dashes in zip(rows.tolist(), lines, dash_attributes, strict=True)}  # fmt: skip
 
 
 def uses_strokes(solids: Solids) -> bool:

@@ -124,7 +124,7 @@ def render_report_page(clip_reports: Sequence[ClipReport], title: str | None = N
     return page(
         title or (single.section.title if single else f"{len(clip_reports)} motions"),
         single.section.subsections if single else [clip_report.section for clip_report in clip_reports],
-        lead=single.section.body if single else _render_overview(clip_reports),
+        intro=single.section.body if single else _render_overview(clip_reports),
         scripts=[player_script()],
         styles=[player_style()],
         foot=f"Made by Keypose {escape_text(__version__)}. Errors are millimetres on a figure scaled to 1.7 m.",

@@ -139,7 +139,7 @@ class Workers:
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(duration_s):
                 while True:
-                    _settle(await self._next_job(slot), error)
+                    _set_outcome(await self._next_job(slot), error)
 
     async def _next_job(self, slot: int) -> _Job:
         """Return the next job for a slot: of its own clips, or one that has waited too long for another worker."""
@@ -159,7 +159,7 @@ class Workers:
         """Wait for memory for the response of a job; fail the job and return False after BUFFER_WAIT_S."""
         while not self.has_buffer_space():
             if time.monotonic() - job.queued_at > BUFFER_WAIT_S or job.result.done():
-                _settle(job, TooManyRequests("too many responses are waiting to be read"))
+                _set_outcome(job, TooManyRequests("too many responses are waiting to be read"))
                 return False
             await asyncio.sleep(BUFFER_POLL_S)
         return True
@@ -169,7 +169,7 @@ class Workers:
             if await self._wait_for_buffer_space(job):
                 await self._send_job(worker, job)
         except asyncio.CancelledError:  # the server stops
-            _settle(job, WorkerError("the server is stopping"))
+            _set_outcome(job, WorkerError("the server is stopping"))
             raise
 
     async def _send_job(self, worker: Worker, job: _Job) -> None:
@@ -180,10 +180,10 @@ class Workers:
             if job.result.done() and not reply_task.done():  # cancelled by the client
                 await asyncio.wait({reply_task}, timeout=self.grace_s)
             if reply_task.done():
-                _settle(job, _read_reply(reply_task))
+                _set_outcome(job, _read_reply(reply_task))
             else:
                 await worker.stop()
-                _settle(
+                _set_outcome(
                     job,
                     WorkerError(f"the request took longer than {job.timeout_s:g} s and was stopped", code="timeout"),
                 )
@@ -205,7 +205,7 @@ def _read_reply(reply_task: asyncio.Task[tuple[Header, bytes]]) -> TaskResult | 
         return error
 
 
-def _settle(job: _Job, outcome: TaskResult | Exception) -> None:
+def _set_outcome(job: _Job, outcome: TaskResult | Exception) -> None:
     if job.result.done():
         return
     if isinstance(outcome, Exception):

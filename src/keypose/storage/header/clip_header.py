@@ -172,7 +172,7 @@ def _code_joined_notes(c: Coder, notes: tuple[str, ...] | None) -> list[str] | N
     can_join = None if notes is None or joined is None else joined.count(NOTE_SEPARATOR) == len(notes) - 1
     if not c.code_flag("notes together", can_join):
         return None
-    joined_text = code_text(c, joined, spell=False)
+    joined_text = code_text(c, joined, by_letters=False)
     if (count := joined_text.count(NOTE_SEPARATOR) + 1) > MAX_NOTES - MAX_SEPARATE_NOTES:
         raise CodingError(f"{MAX_SEPARATE_NOTES + count} notes, more than {MAX_NOTES}")
     return joined_text.split(NOTE_SEPARATOR)

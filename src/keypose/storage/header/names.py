@@ -44,7 +44,7 @@ def code_joint_names(
         kind = c.code_symbol(("name", kind), 2, chosen_kind)
         if kind == NAME_AS_TEXT:
             name, expected_parent = (
-                code_text(c, None if next_names is None else next_names[0], spell=count <= MAX_SPELLED_JOINTS),
+                code_text(c, None if next_names is None else next_names[0], by_letters=count <= MAX_SPELLED_JOINTS),
                 j - 1,
             )
         else:
@@ -121,10 +121,10 @@ def _code_parent(c: Coder, j: int, expected: int, parent: int | None) -> int:
     return j - back if back else -1
 
 
-def code_text(c: Coder, value: str | None, *, spell: bool = True) -> str:
+def code_text(c: Coder, value: str | None, *, by_letters: bool = True) -> str:
     """Code a text of any characters, including lone surrogates from names in other encodings."""
     data = None if value is None else value.encode("utf-8", "surrogatepass")
-    is_long = c.code_flag("long text", None if data is None else not spell or len(data) > MAX_SPELLED_BYTES)
+    is_long = c.code_flag("long text", None if data is None else not by_letters or len(data) > MAX_SPELLED_BYTES)
     length = c.code_natural("letters", None if data is None else len(data))
     if length > (MAX_TEXT_BYTES if is_long else MAX_SPELLED_BYTES):
         raise CodingError(f"a text of {length} bytes")

@@ -76,14 +76,14 @@ def encode(motion: Motion, tolerance_mm: float, *, progress: ProgressCallback | 
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # extreme numbers are handled below
             coded_frames = _encode_within(motion, tolerance_mm, progress or (lambda part: None))
-    except _NotFineEnough:
+    except _ToleranceNotReached:
         return encode_lossless(motion)
     if _n_bytes(coded_frames) * LOSSLESS_TRIAL_RATIO < RAW_BYTES_PER_JOINT * motion.n_frames * motion.n_joints:
         return coded_frames
     return min(coded_frames, encode_lossless(motion), key=_n_bytes)
 
 
-class _NotFineEnough(Exception):  # noqa: N818 - never leaves this file
+class _ToleranceNotReached(Exception):  # noqa: N818 - never leaves this file
     """No step size reaches the tolerance."""
 
 
@@ -107,7 +107,7 @@ def _encode_within(motion: Motion, tolerance_mm: float, progress: ProgressCallba
             target_mm *= 0.9 * tolerance_mm / max_error_mm
         else:
             plan = replace(plan, steps=tuple(step - FINER_EIGHTHS for step in plan.steps))
-    raise _NotFineEnough
+    raise _ToleranceNotReached
 
 
 class _ClipEncoder:
@@ -131,7 +131,7 @@ class _ClipEncoder:
         curvature = np.maximum(total / self._motion.n_frames, 1e-30)
         exponents = np.rint(8 * np.log2(tolerance_mm * np.sqrt(POINTS_PER_TRACK / curvature)))
         if not np.all(np.abs(exponents) < MAX_STEP // 2):  # figures of 1e-150 units, or NaN
-            raise _NotFineEnough
+            raise _ToleranceNotReached
         exponents = exponents.astype(int)
         return self._with_centres(replace(plan, steps=tuple(exponents.tolist())))
 
@@ -144,7 +144,7 @@ class _ClipEncoder:
                 is_translation = joint.moves and i < 3
                 middle = float(self._numbers[:, track].mean()) / unit / CENTRE_UNITS if is_translation else 0.0
                 if not abs(middle) <= MAX_CENTRE:
-                    raise _NotFineEnough
+                    raise _ToleranceNotReached
                 centres.append(round(middle))
                 track += 1
         return replace(plan, centres=tuple(centres))
@@ -224,7 +224,7 @@ class _ClipEncoder:
         rotations = np.ascontiguousarray(m.rotations[start:stop])
         positions, world_rotations = kinematics.forward(m.skeleton.parents, translations, rotations)
         if not np.isfinite(positions).all():
-            raise _NotFineEnough
+            raise _ToleranceNotReached
         return _core.KpsFrames(
             positions, world_rotations, translations, np.ascontiguousarray(self._numbers[start:stop])
         )

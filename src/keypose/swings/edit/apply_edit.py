@@ -63,7 +63,7 @@ def _edit_row(
         if about != "middle":
             order = list(reversed(run)) if about == "end" else list(run)
             for first, second in pairwise(order):
-                row[second] = _carry(old_row[first], row[first], old_row[second], row[second], pace)
+                row[second] = _rotate_with_neighbour(old_row[first], row[first], old_row[second], row[second], pace)
     if all(old_piece is new_piece for old_piece, new_piece in zip(old_row, row, strict=True)):
         return row
     return [replace(piece, is_fixed=True) if index in selected else piece for index, piece in enumerate(row)]
@@ -80,7 +80,9 @@ def _group_runs(indices: Set[int]) -> list[range]:
     return runs
 
 
-def _carry(old_source: Piece, new_source: Piece, old_piece: Piece, piece: Piece, pace: PaceLimits) -> Piece:
+def _rotate_with_neighbour(
+    old_source: Piece, new_source: Piece, old_piece: Piece, piece: Piece, pace: PaceLimits
+) -> Piece:
     """Return ``piece`` rotated in the parent's frame as the adjacent end of the source piece was by its edit.
 
     Less what the seam between them takes up.

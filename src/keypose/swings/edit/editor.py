@@ -115,10 +115,12 @@ class SwingEdit:
         operation moved a leg or the hips.
         """
         last = self.last_change
-        is_held = (last is not None and last.holds_feet) if keep_feet is None else check_bool("keep_feet", keep_feet)
-        if not self._undo_stack and self._baseline.original.capture is None and not is_held:
+        plants_feet = (
+            (last is not None and last.holds_feet) if keep_feet is None else check_bool("keep_feet", keep_feet)
+        )
+        if not self._undo_stack and self._baseline.original.capture is None and not plants_feet:
             return self.swings.play(level, fps=fps)
-        motion = self.plant_feet(level).motion if is_held else self._baseline.play(self.swings, level)
+        motion = self.plant_feet(level).motion if plants_feet else self._baseline.play(self.swings, level)
         return motion if fps is None else motion.at_fps(fps)
 
     def plant_feet(self, level: float = 1.0) -> PlantResult:

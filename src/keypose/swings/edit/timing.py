@@ -26,13 +26,13 @@ def shift(
     """Move swings later or, with negative times, earlier; gaps and then neighbours are cut."""
     n_frames = _parse_frames(swings, by_s, by_frames)
 
-    def later(run: list[Piece]) -> list[Piece]:
+    def shift_run(run: list[Piece]) -> list[Piece]:
         return [
             rotate_piece_about(piece, "start", swing_vector(piece), (piece.start + n_frames, piece.end + n_frames))
             for piece in run
         ]
 
-    return edit_each_swing(swings, baseline, targets, later, "start")
+    return edit_each_swing(swings, baseline, targets, shift_run, "start")
 
 
 def lengthen(
