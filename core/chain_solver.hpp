@@ -8,12 +8,13 @@
 
 namespace keypose {
 
-constexpr std::size_t kUnknowns = 8;  // per link
+constexpr std::size_t kUnknowns = 8;  // of each link
 
-// Parents come before their children.
+// A set of unknowns in the tree. Links are sorted: a parent comes before its children.
 struct Link {
-    int parent;                      // -1 at the root
-    std::size_t first_block, depth;  // its blocks, with itself, its parent, ...; their number
+    int parent;               // index of the parent link; -1: a root
+    std::size_t first_block;  // index of its first block; its blocks couple it with itself, its parent, grandparent, ...
+    std::size_t depth;        // number of its blocks; 1 for a root
 };
 
 struct Block {
@@ -25,7 +26,8 @@ public:
     ChainSolver(const std::vector<Link>& links, std::size_t blocks)
         : links_(links), blocks_(blocks), work_(blocks), right_(links.size() * kUnknowns), step_(links.size() * kUnknowns) {}
 
-    // The equations: blocks of coefficients by link and distance up its chain, and the right-hand side.
+    // The equations: the block of coefficients of a link with its ancestor `up` links above (0: itself), and the
+    // right-hand side of a link.
     Block& block(std::size_t link, std::size_t up) { return blocks_[links_[link].first_block + up]; }
     double* right(std::size_t link) { return &right_[link * kUnknowns]; }
     void clear() {
@@ -41,7 +43,7 @@ public:
             Block& own = work_[links_[i].first_block];
             for (std::size_t c = 0; c < kUnknowns; ++c) {
                 own.v[c][c] *= 1 + damping;
-                if (!(own.v[c][c] > 1e-12)) own.v[c][c] = 1;  // an unknown without equation
+                if (!(own.v[c][c] > 1e-12)) own.v[c][c] = 1;  // an unknown that no equation contains
             }
         }
         for (std::size_t i = links_.size(); i-- > 0;) eliminate(i);
@@ -50,6 +52,7 @@ public:
     }
 
 private:
+    // Factors the block of link i with itself and removes its unknowns from the equations of its ancestors.
     void eliminate(std::size_t i) {
         const Link& link = links_[i];
         Block* own = &work_[link.first_block];
@@ -68,6 +71,7 @@ private:
         }
     }
 
+    // Computes the unknowns of link i from those of its ancestors.
     void substitute(std::size_t i) {
         const Link& link = links_[i];
         const Block* own = &work_[link.first_block];
@@ -85,7 +89,7 @@ private:
         }
     }
 
-    static void factor(Block& b) {  // Cholesky, into the lower half
+    static void factor(Block& b) {  // Cholesky factor, stored in the lower half of b
         for (std::size_t r = 0; r < kUnknowns; ++r)
             for (std::size_t c = 0; c <= r; ++c) {
                 double sum = b.v[r][c];
@@ -94,6 +98,7 @@ private:
             }
     }
 
+    // Replaces x (kUnknowns, columns) by the solution of L x' = x, L the lower half of a factored block.
     static void solve_lower(const Block& l, double* x, std::size_t columns) {
         for (std::size_t r = 0; r < kUnknowns; ++r) {
             for (std::size_t k = 0; k < r; ++k)

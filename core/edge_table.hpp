@@ -1,4 +1,4 @@
-// Edges with given costs.
+// Costs of edges that are given as a table.
 #pragma once
 #include <cstddef>
 #include <vector>

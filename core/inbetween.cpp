@@ -8,13 +8,14 @@ namespace {
 
 constexpr std::size_t lanes = 4;
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr double rounding = 1e-9;  // margin, relative and absolute, by which a computed bound may exceed the cost
+// Relative and absolute margin by which bounds are reduced, as rounding might raise them above the cost.
+constexpr double rounding = 1e-9;
 
 KEYPOSE_INLINE Four broadcast(double value) { return Four{value, value, value, value}; }
 KEYPOSE_INLINE LooseFour* as_fours(std::vector<double>& values) { return reinterpret_cast<LooseFour*>(values.data()); }
 KEYPOSE_INLINE Four larger(Four a, Four b) { return a > b ? a : b; }
 
-// Sine of 0 to pi / 2 by its series, exact to the last digit.
+// Sine of angles from 0 to pi / 2 by its Taylor series, exact to the last digit.
 KEYPOSE_INLINE Four sine(Four x) {
     const Four square = x * x;
     Four sum = broadcast(-1.0 / 121645100408832000);
@@ -24,8 +25,8 @@ KEYPOSE_INLINE Four sine(Four x) {
     return x + x * square * sum;
 }
 
-// Sums over the inner frames of a span, with parameter s in (0, 1), of its tangent functions a = s (1 - s)^2 and
-// b = -s^2 (1 - s): alone, times s, and the inverse of the matrix of their products.
+// Sums over the inner frames of a span, with the parameter s in (0, 1), of the tangent functions a = s (1 - s)^2 and
+// b = -s^2 (1 - s): of each, of each times s, and the inverse of the matrix of the sums of their products.
 struct TangentSums {
     double a, b, a_s, b_s, inverse_aa, inverse_ab, inverse_bb;
 };
@@ -35,7 +36,7 @@ KEYPOSE_INLINE TangentSums tangent_sums(std::size_t frames) {
     const double a = (g - 1 / g) / 12, aa = g / 105 - 1 / (30 * g3) + 1 / (42 * g5);  // bb is the same
     const double ab = -g / 140 - 1 / (60 * g3) + 1 / (42 * g5);
     TangentSums sums = {a, -a, (g - 1 / g3) / 30, -g / 20 + 1 / (12 * g) - 1 / (30 * g3), 0, 0, 0};
-    if (frames == 2) {  // one frame for two tangents: the parabola through it
+    if (frames == 2) {  // one inner frame for two tangents: the parabola through it
         sums.inverse_aa = sums.inverse_bb = 1 / (aa - ab);
     } else {
         const double determinant = aa * aa - ab * ab;
@@ -49,8 +50,8 @@ KEYPOSE_INLINE TangentSums tangent_sums(std::size_t frames) {
 
 Spans::Spans(const Clip& clip, InbetweenKind kind)
     : frames_(clip.frames), kind_(kind),
-      errors_(kind.straight ? (kind.mean ? &Spans::errors_straight_mean : &Spans::errors_straight_largest)
-                            : (kind.mean ? &Spans::errors_mean : &Spans::errors_largest)) {
+      errors_(kind.straight ? (kind.mean ? &Spans::errors_straight_mean : &Spans::errors_straight_max)
+                            : (kind.mean ? &Spans::errors_mean : &Spans::errors_max)) {
     const std::size_t n = clip.joints;
     std::vector<char> is_needed(n, 0), has_children(n, 0), is_moving(n, 0);
     for (std::size_t j = n; j-- > 0;) {
@@ -61,7 +62,7 @@ Spans::Spans(const Clip& clip, InbetweenKind kind)
                                    clip.translations + (t * n + j) * 3);
     }
     std::vector<int> position(n, -1);
-    std::vector<const double*> sources;  // of each channel: its value in the first frame
+    std::vector<const double*> sources;  // of each channel: its value in the first frame; the next are `strides` apart
     std::vector<std::size_t> strides;
     std::size_t targets = 0;
     for (std::size_t j = 0; j < n; ++j) {
@@ -77,11 +78,11 @@ Spans::Spans(const Clip& clip, InbetweenKind kind)
             return at;
         };
         joint.rotation = has_children[j] ? channel(clip.rotations, 4) : -1;
-        joint.shift = is_moving[j] ? channel(clip.translations, 3) : -1;
+        joint.translation = is_moving[j] ? channel(clip.translations, 3) : -1;
         std::copy_n(clip.translations + j * 3, 3, joint.offset);
         joint.weight = clip.weights[j];
         joint.target = targets;
-        if (joint.weight > 0) targets += 3, ++n_counted_;
+        if (joint.weight > 0) targets += 3, ++n_measured_;
         position[j] = static_cast<int>(joints_.size());
         joints_.push_back(joint);
     }
@@ -101,7 +102,7 @@ Spans::Spans(const Clip& clip, InbetweenKind kind)
     still_since_ = still_since();
 }
 
-// For each frame, the first frame of the run of identical frames that ends in it.
+// Returns for each frame the first frame of the run of identical frames that ends in it.
 std::vector<std::size_t> Spans::still_since() const {
     std::vector<std::size_t> since(frames_, 0);
     for (std::size_t t = 1; t < frames_; ++t) {
@@ -141,12 +142,12 @@ KEYPOSE_INLINE void Spans::errors(const double* parameters, const std::size_t* f
         const std::size_t parent = is_root ? 0 : static_cast<std::size_t>(joint.parent);
         Four v[3];
         for (int axis = 0; axis < 3; ++axis)
-            v[axis] = joint.shift < 0 ? broadcast(joint.offset[axis]) : curve(joint.shift + axis);
+            v[axis] = joint.translation < 0 ? broadcast(joint.offset[axis]) : curve(joint.translation + axis);
         LooseFour* position = world_positions + i * 3;
         if (is_root) {
             for (int axis = 0; axis < 3; ++axis) position[axis] = v[axis];
         } else {
-            // With q of any length, q v q* / |q|^2 = v + 2 (w (u x v) + u x (u x v)) / |q|^2.
+            // For a quaternion q = (w, u) of any length, q v q* / |q|^2 = v + 2 (w (u x v) + u x (u x v)) / |q|^2.
             const LooseFour *q = world_rotations + parent * 4, *o = world_positions + parent * 3;
             const Four scale = scales[parent];
             const Four x = q[2] * v[2] - q[3] * v[1], y = q[3] * v[0] - q[1] * v[2], z = q[1] * v[1] - q[2] * v[0];
@@ -192,20 +193,20 @@ KEYPOSE_INLINE void Spans::errors(const double* parameters, const std::size_t* f
     for (std::size_t l = 0; l < lanes; ++l) out[l] = result[l];
 }
 
-KEYPOSE_VECTOR void Spans::errors_largest(const double* parameter, const std::size_t* frames, Workspace& workspace, double* result) const {
+KEYPOSE_VECTOR void Spans::errors_max(const double* parameter, const std::size_t* frames, Workspace& workspace, double* result) const {
     errors<false, false>(parameter, frames, workspace, result);
 }
 KEYPOSE_VECTOR void Spans::errors_mean(const double* parameter, const std::size_t* frames, Workspace& workspace, double* result) const {
     errors<false, true>(parameter, frames, workspace, result);
 }
-KEYPOSE_VECTOR void Spans::errors_straight_largest(const double* parameter, const std::size_t* frames, Workspace& workspace, double* result) const {
+KEYPOSE_VECTOR void Spans::errors_straight_max(const double* parameter, const std::size_t* frames, Workspace& workspace, double* result) const {
     errors<true, false>(parameter, frames, workspace, result);
 }
 KEYPOSE_VECTOR void Spans::errors_straight_mean(const double* parameter, const std::size_t* frames, Workspace& workspace, double* result) const {
     errors<true, true>(parameter, frames, workspace, result);
 }
 
-// The cost of up to four frames k + steps[0], ... of the current span; for the largest error, its square.
+// The cost of up to four frames k + steps[0], ... of the current span. If the cost is the largest error, its square.
 double Spans::frame_cost(std::size_t k, std::size_t j, const std::size_t* steps, std::size_t count, Workspace& workspace) const {
     double parameter[lanes], result[lanes];
     std::size_t frames[lanes];
@@ -220,8 +221,8 @@ double Spans::frame_cost(std::size_t k, std::size_t j, const std::size_t* steps,
     return cost;
 }
 
-// Sums over the inner frames of their differences from the first key, times the two tangent functions of the span.
-KEYPOSE_VECTOR void Spans::sum_up(std::size_t k, std::size_t j, Workspace& workspace) const {
+// Sums the differences of the inner frames from the first key, times the two tangent functions of the span.
+KEYPOSE_VECTOR void Spans::compute_sums(std::size_t k, std::size_t j, Workspace& workspace) const {
     LooseFour *by_a = as_fours(workspace.by_a), *by_b = as_fours(workspace.by_b);
     const LooseFour* from = row(k);
     const std::size_t fours = width_ / lanes;
@@ -231,15 +232,16 @@ KEYPOSE_VECTOR void Spans::sum_up(std::size_t k, std::size_t j, Workspace& works
         const Four a = broadcast(s * (1 - s) * (1 - s)), b = broadcast(-s * s * (1 - s));
         const LooseFour* row_values = row(t);
         for (std::size_t c = 0; c < fours; ++c) {
-            const Four off = row_values[c] - from[c];
-            by_a[c] += a * off;
-            by_b[c] += b * off;
+            const Four difference = row_values[c] - from[c];
+            by_a[c] += a * difference;
+            by_b[c] += b * difference;
         }
     }
 }
 
-// The same after the span grew by one frame at its start: tangent functions are cubics, so three moments are enough.
-KEYPOSE_VECTOR void Spans::sum_up_moments(std::size_t k, std::size_t j, Workspace& workspace) const {
+// Updates these sums after the span has grown by one frame at its start. The tangent functions are cubics, so three
+// moments are sufficient.
+KEYPOSE_VECTOR void Spans::update_sums(std::size_t k, std::size_t j, Workspace& workspace) const {
     LooseFour *by_a = as_fours(workspace.by_a), *by_b = as_fours(workspace.by_b);
     LooseFour *first = as_fours(workspace.moments[0]), *second = as_fours(workspace.moments[1]), *third = as_fours(workspace.moments[2]);
     const LooseFour *from = row(k), *row_values = row(k + 1), *to = row(j);
@@ -248,33 +250,34 @@ KEYPOSE_VECTOR void Spans::sum_up_moments(std::size_t k, std::size_t j, Workspac
     const Four w1 = broadcast(inner_frames), w2 = broadcast(inner_frames * inner_frames), w3 = broadcast(inner_frames * inner_frames * inner_frames);
     const Four g1 = broadcast(per_gap), g2 = broadcast(per_gap * per_gap), g3 = broadcast(per_gap * per_gap * per_gap);
     for (std::size_t c = 0; c < width_ / lanes; ++c) {
-        const Four off = row_values[c] - to[c], climb = to[c] - from[c];
-        first[c] += w1 * off;
-        second[c] += w2 * off;
-        third[c] += w3 * off;
-        by_a[c] = second[c] * g2 - third[c] * g3 + climb * broadcast(g.a);
-        by_b[c] = broadcast(2) * second[c] * g2 - first[c] * g1 - third[c] * g3 + climb * broadcast(g.b);
+        const Four difference = row_values[c] - to[c], change = to[c] - from[c];
+        first[c] += w1 * difference;
+        second[c] += w2 * difference;
+        third[c] += w3 * difference;
+        by_a[c] = second[c] * g2 - third[c] * g3 + change * broadcast(g.a);
+        by_b[c] = broadcast(2) * second[c] * g2 - first[c] * g1 - third[c] * g3 + change * broadcast(g.b);
     }
 }
 
-// Computes the cubic of each channel from its sums.
+// Computes the least-squares cubic of each channel from its sums.
 KEYPOSE_VECTOR void Spans::fit(std::size_t k, std::size_t j, Workspace& workspace) const {
     const LooseFour *from = row(k), *to = row(j), *by_a = as_fours(workspace.by_a), *by_b = as_fours(workspace.by_b);
     LooseFour* const out[4] = {as_fours(workspace.coefficients[0]), as_fours(workspace.coefficients[1]), as_fours(workspace.coefficients[2]),
                                as_fours(workspace.coefficients[3])};
     const TangentSums g = tangent_sums(j - k);
     for (std::size_t c = 0; c < width_ / lanes; ++c) {
-        const Four climb = to[c] - from[c];
-        const Four a = by_a[c] - broadcast(g.a_s) * climb, b = by_b[c] - broadcast(g.b_s) * climb;  // relative to the chord
+        const Four change = to[c] - from[c];
+        const Four a = by_a[c] - broadcast(g.a_s) * change, b = by_b[c] - broadcast(g.b_s) * change;  // relative to the chord
         const Four start = broadcast(g.inverse_aa) * a + broadcast(g.inverse_ab) * b;  // tangents relative to that of the chord
         const Four end = broadcast(g.inverse_ab) * a + broadcast(g.inverse_bb) * b;
         out[0][c] = from[c];
-        out[1][c] = climb + start;
+        out[1][c] = change + start;
         out[2][c] = -(broadcast(2) * start + end);
         out[3][c] = start + end;
     }
 }
 
+// Prepares interpolation at constant speed: linear for translations, spherical for rotations.
 void Spans::set_straight(std::size_t k, std::size_t j, Workspace& workspace) const {
     const double *q = &values_[k * width_], *r = &values_[j * width_];
     double* end_values = workspace.coefficients[1].data();
@@ -303,11 +306,12 @@ double Spans::cost(std::size_t k, std::size_t j, double limit, Workspace& worksp
     if (kind_.straight) {
         set_straight(k, j, workspace);
     } else {
-        sum_up(k, j, workspace);
+        compute_sums(k, j, workspace);
         fit(k, j, workspace);
     }
-    const double limit_cost = (kind_.mean ? limit * n_counted_ : limit * limit) * (1 + 1e-12);  // so that the root exceeds the limit, too
-    // Evaluate frames far apart together, so that a large error is found early.
+    // The margin ensures that the root of a larger cost exceeds the limit, too.
+    const double limit_cost = (kind_.mean ? limit * n_measured_ : limit * limit) * (1 + 1e-12);
+    // Frames that are far apart are evaluated together, so that a large error is found early.
     const std::size_t inner = j - k - 1, stride = (inner + lanes - 1) / lanes;
     double cost = 0;
     for (std::size_t first = 1; first <= stride && cost <= limit_cost; ++first) {
@@ -330,7 +334,7 @@ void Spans::bounds(std::size_t j, std::size_t first, double* out, Workspace& wor
         if (kind_.straight) {
             set_straight(k, j, workspace);
         } else {
-            sum_up_moments(k, j, workspace);
+            update_sums(k, j, workspace);
             fit(k, j, workspace);
         }
         if (gap <= lanes + 1) {  // all inner frames are evaluated

@@ -1,4 +1,5 @@
-// Range coding of integers of any size: the binary length, the next two digits, then the remaining bits uncoded.
+// Range coding of 64-bit integers: the number of binary digits and the two digits after the first are coded with
+// adaptive models, the remaining digits are written uncoded.
 #pragma once
 
 #include <algorithm>
@@ -31,17 +32,17 @@ struct NumberModel {
     static constexpr int kLimit = 28;  // maximum count of the bit models
     static constexpr int kLengths = 16, kHeads = 8;
 
-    BitModel longer[kLengths];     // whether the number has more than i binary digits
+    BitModel longer[kLengths];     // by i: whether the number has more than i binary digits
     BitModel second[kHeads];       // its second digit, by its length
     BitModel third[kHeads][2];     // its third digit, by its length and second digit
-    BitModel negative[3];          // by the sign of the previous number: zero, positive, negative
+    BitModel negative[3];          // its sign, by that of the previous number: zero, positive, negative
 
     static int sign_of(std::int64_t number) { return number > 0 ? 1 : number < 0 ? 2 : 0; }
 };
 
 class NumberWriter {
 public:
-    // The lowest `low` digits of the magnitude are written uncoded; `previous` is the context of the sign.
+    // Writes a number, the lowest `low` binary digits of its magnitude uncoded; `previous` is the context of its sign.
     void write(NumberModel& model, std::int64_t number, int low, std::int64_t previous) {
         const std::uint64_t size = magnitude(number), high = size >> low;
         const int length = bit_length(high);
@@ -50,12 +51,12 @@ public:
         const int head = std::min(length, NumberModel::kHeads - 1);
         if (length >= 2) bit(high >> (length - 2) & 1, model.second[head]);
         if (length >= 3) bit(high >> (length - 3) & 1, model.third[head][high >> (length - 2) & 1]);
-        plain(size, std::max(length - 3, 0) + low);
+        write_uncoded(size, std::max(length - 3, 0) + low);
         if (size) bit(number < 0, model.negative[NumberModel::sign_of(previous)]);
     }
 
-    // The bytes. A final 0 bit keeps them from ending in zero bytes, which the coder would drop: so a reader can detect
-    // missing bytes by how far it reads beyond the end.
+    // Returns the bytes. Without the final 0 bit they could end in zero bytes, which the coder drops; with it, a reader
+    // detects missing bytes by the number of bytes that it reads beyond the end.
     std::vector<std::uint8_t> finish() {
         coder_.encode(false, 1u << 15);
         return coder_.finish();
@@ -64,7 +65,7 @@ public:
 private:
     void bit(bool value, BitModel& model) { coder_.encode(value, model, NumberModel::kLimit); }
 
-    void plain(std::uint64_t digits, int count) {
+    void write_uncoded(std::uint64_t digits, int count) {
         for (int i = count - 1; i >= 0; --i) coder_.encode(digits >> i & 1, 1u << 15);
     }
 
@@ -88,16 +89,16 @@ public:
         return static_cast<std::int64_t>(negative ? 0 - size : size);
     }
 
-    // Rejects bytes that ended long before the numbers did.
+    // Throws if the numbers continue after the end of the bytes.
     void check() const {
         if (coder_.n_beyond() > 4) throw CodingError("the bytes end too early");
     }
 
-    // To be called after the last number.
+    // Throws if the last number read is not the last one written.
     void finish() {
         const bool more = coder_.decode(1u << 15);
         check();
-        if (more) throw CodingError("more numbers than there should be");
+        if (more) throw CodingError("there are more numbers than expected");
     }
 
 private:

@@ -1,4 +1,4 @@
-// Moves keys to the least-squares optimum of the interpolated rotations, with every frame within a tolerance.
+// Moves keys towards the least-squares optimum of the interpolated rotations, with every frame within a tolerance.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -10,10 +10,11 @@ namespace keypose {
 struct AdjustableKey {
     std::size_t frame;
     Q rotation;
-    bool fixed;  // an end of a swing
+    bool fixed;  // it is an end of a swing and is not moved
 };
 
-// rotations: (frames, 4) unit wxyz. The first and last key hold before and after them.
+// rotations: (frames, 4) unit wxyz; tolerance: radians. Before the first key and after the last one, the rotation is
+// constant.
 void adjust_keys(const double* rotations, std::size_t frames, double tolerance, std::vector<AdjustableKey>& keys);
 
 }  // namespace keypose

@@ -7,8 +7,8 @@ struct SineCosine {
     double sine, cosine;
 };
 
-// Sine and cosine by their series about the nearest quarter turn, with errors of a few parts in 10^16; the result is
-// identical on every machine.
+// Returns sine and cosine from their Taylor series about the nearest quarter turn, with errors of a few parts in 10^16.
+// The result is identical on every machine.
 SineCosine sine_cosine(double angle) {
     constexpr double kTwoOverPi = 0.6366197723675814, kHigh = 1.5707963267341256, kLow = 6.077100506506192e-11;
     const double quarters = std::nearbyint(angle * kTwoOverPi);
@@ -36,7 +36,7 @@ Q unit(Q q) {
 
 Q conjugate(Q q) { return {q.w, -q.x, -q.y, -q.z}; }
 
-// Returns v with exp(x + d) = exp(x) * exp(v) for a small d.
+// Returns v such that exp(x + d) = exp(x) * exp(v) for a small d.
 V3 exp_derivative(V3 x, V3 d) {
     const double square = dot(x, x), angle = std::sqrt(square);
     const double a = angle > 1e-4 ? (1 - std::cos(angle)) / square : 0.5 - square / 24;
@@ -67,15 +67,15 @@ Q rotation_at(const Chart& chart, const double* n) {
     }
 }
 
-V3 derivative(const Chart& chart, const double* n, int which) {
-    const V3 axis = which == 0 ? chart.first : which == 1 ? chart.second : chart.third;
+V3 derivative(const Chart& chart, const double* n, int index) {
+    const V3 axis = index == 0 ? chart.first : index == 1 ? chart.second : chart.third;
     switch (chart.kind) {
         case Kind::fixed: return {};
         case Kind::hinge: return chart.second;
         case Kind::pair:
-            return which == 1 ? chart.second : rotate(conjugate(chart.base * rotation_of(n[1] * chart.second)), chart.first);
+            return index == 1 ? chart.second : rotate(conjugate(chart.base * rotation_of(n[1] * chart.second)), chart.first);
         case Kind::free: return exp_derivative(rotation_vector(chart, n), axis);
-        default: return which > 0 ? exp_derivative(tilt(chart, n), axis) : rotate(conjugate(rotation_of(tilt(chart, n))), chart.first);
+        default: return index > 0 ? exp_derivative(tilt(chart, n), axis) : rotate(conjugate(rotation_of(tilt(chart, n))), chart.first);
     }
 }
 

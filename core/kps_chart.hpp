@@ -1,5 +1,5 @@
-// Charts: a joint's rotation as zero to three numbers. The decoder's direction uses only sums, products, quotients and
-// square roots, which every machine rounds identically.
+// Charts: the rotation of a joint as a function of zero to three numbers. What the decoder computes uses only sums,
+// products, quotients and square roots, which every machine rounds identically.
 #pragma once
 
 #include "quaternions.hpp"
@@ -29,13 +29,13 @@ struct Chart {
     }
 };
 
-// The exponential of a rotation vector.
+// Returns the exponential of a rotation vector (axis times angle).
 Q rotation_of(V3 vector);
 
-// The rotation that the numbers represent.
+// Returns the rotation that the numbers (radians) represent.
 Q rotation_at(const Chart& chart, const double* numbers);
 
-// The derivative of the rotation, in its own frame, by one number; used by the encoder.
-V3 derivative(const Chart& chart, const double* numbers, int which);
+// Returns the derivative of the rotation by one number, as a rotation vector in its own frame; only for the encoder.
+V3 derivative(const Chart& chart, const double* numbers, int index);
 
 }  // namespace keypose::kps

@@ -7,7 +7,7 @@
 namespace keypose::kps {
 namespace {
 
-constexpr double kEighths[8] = {1.0,
+constexpr double kEighths[8] = {1.0,  // 2^(i/8)
                                 1.0905077326652577,
                                 1.189207115002721,
                                 1.2968395546510096,
@@ -21,21 +21,22 @@ struct SectionHeader {
     int grain;
 };
 
-// Reads the first byte of a section: bit 7 says whether an order follows, the other bits are the grain (step size).
+// Reads the first byte of a section and the order, if there is one: bit 7 is set if an order follows, the other bits
+// are the grain (step size) minus kMinGrain.
 SectionHeader read_section_header(const std::uint8_t*& bytes, std::size_t& count, bool pose) {
     if (count == 0) throw std::runtime_error("an empty section, expected at least one byte");
     SectionHeader header{0, (*bytes & 0x7f) + kMinGrain};
     const bool has_order = *bytes & 0x80;
     ++bytes, --count;
     if (!has_order) return header;
-    if (pose || count == 0 || *bytes == 0 || *bytes >= kOrders) throw std::runtime_error("an unknown order of frames");
+    if (pose || count == 0 || *bytes == 0 || *bytes >= kOrders) throw std::runtime_error("the order of frames is unknown");
     header.order = *bytes;
     ++bytes, --count;
     return header;
 }
 
 std::int64_t check_range(std::int64_t number) {
-    if (number > kMaxUnits || number < -kMaxUnits) throw std::runtime_error("a coded number is beyond all measure");
+    if (number > kMaxUnits || number < -kMaxUnits) throw std::runtime_error("a coded number is out of range");
     return number;
 }
 
@@ -63,7 +64,7 @@ void Clip::pose(const std::int64_t* numbers, double* translations, double* rotat
         double angles[3] = {};
         for (int i = 0; i < charts[joint].numbers(); ++i) {
             angles[i] = static_cast<double>(numbers[track + i]) * units[track + i];
-            if (std::abs(angles[i]) > kMaxAngle) throw std::runtime_error("a turn beyond all measure");
+            if (std::abs(angles[i]) > kMaxAngle) throw std::runtime_error("an angle is out of range");
         }
         const Q q = rotation_at(charts[joint], angles);
         double* t = translations + 3 * static_cast<std::size_t>(joint);

@@ -5,14 +5,14 @@
 namespace keypose::kps {
 namespace {
 
-using Matrix = std::array<double, 36>;  // symmetric, over the six components of an Error
+using Matrix = std::array<double, 36>;  // (6, 6) symmetric: the squared error of points as a function of an Error
 
 struct Skew {
-    double m[3][3];  // m e = o x e
+    double m[3][3];  // the product of m and a vector e is o x e
     explicit Skew(V3 o) : m{{0, -o.z, o.y}, {o.z, 0, -o.x}, {-o.y, o.x, 0}} {}
 };
 
-// A point at offset `o` from its joint has the error translation - o x rotation.
+// Adds the squared error of a point at the offset `o` from its joint: translation - o x rotation.
 void add_point(Matrix& s, V3 o, double weight) {
     const Skew x(o);
     for (int i = 0; i < 3; ++i) {
@@ -30,7 +30,7 @@ void add_point(Matrix& s, V3 o, double weight) {
 // Adds the cost of a joint's error, expressed in the error of its parent at the offset `o`.
 void add_child(Matrix& parent, const Matrix& child, V3 o) {
     const Skew x(o);
-    double transformed[6][6];  // kid * A, A = [1, -x; 0, 1]
+    double transformed[6][6];  // child * A, A = [1, -x; 0, 1]
     for (int r = 0; r < 6; ++r) {
         for (int c = 0; c < 3; ++c) {
             transformed[r][c] = child[6 * r + c];
@@ -49,7 +49,8 @@ void add_child(Matrix& parent, const Matrix& child, V3 o) {
     }
 }
 
-// Removes from `s` what the optimal change along gain.change compensates.
+// Computes the response and curvature of a track from gain.change; then subtracts from `s` the part of the cost that
+// the optimal change of this number removes.
 void eliminate(Matrix& s, Gain& gain) {
     double along[6];
     gain.curvature = 0;
@@ -100,13 +101,13 @@ void gains(const Clip& clip, const Figure& figure, const Original& original, con
         const int parent = figure.parents[joint], first = clip.layout.first_track[joint];
         const int moving = clip.moves[joint] ? 3 : 0;
         for (int track = clip.layout.first_track[joint + 1] - 1; track >= first; --track) {
-            const int which = track - first;
+            const int index = track - first;
             V3 translation{}, rotation{};
-            if (which < moving) {
-                const V3 axis{which == 0 ? 1.0 : 0.0, which == 1 ? 1.0 : 0.0, which == 2 ? 1.0 : 0.0};
+            if (index < moving) {
+                const V3 axis{index == 0 ? 1.0 : 0.0, index == 1 ? 1.0 : 0.0, index == 2 ? 1.0 : 0.0};
                 translation = figure.mm_per_unit * (parent < 0 ? axis : rotate(original.rotation(parent), axis));
             } else {
-                rotation = rotate(original.rotation(joint), derivative(clip.charts[joint], original.numbers + first + moving, which - moving));
+                rotation = rotate(original.rotation(joint), derivative(clip.charts[joint], original.numbers + first + moving, index - moving));
             }
             Gain& gain = out[track];
             const double change[6] = {translation.x, translation.y, translation.z, rotation.x, rotation.y, rotation.z};

@@ -1,4 +1,4 @@
-// How the errors of a pose propagate along the joint chains, and which change of a number compensates them best.
+// How the errors of a pose propagate along the chains of joints, and which change of a number compensates them best.
 #pragma once
 
 #include <cstddef>
@@ -9,15 +9,15 @@
 
 namespace keypose::kps {
 
-constexpr double kArm = 30;  // mm: distance of the six points from their joint
+constexpr double kArm = 30;  // mm: distance of the six points around a joint from the joint
 
 // The points for which the tolerance holds, in mm on a figure of 1.7 m.
 struct Figure {
     std::vector<int> parents;
     std::vector<int> end_joints;
-    std::vector<V3> end_offsets;        // mm, relative to their joint
-    std::vector<std::vector<int>> children; // joints that a joint moves: its children, and those of children without rotation tracks
-    std::vector<std::vector<int>> ends; // end sites of each joint
+    std::vector<V3> end_offsets;  // mm, in the frame of their joint
+    std::vector<std::vector<int>> children;  // of each joint: its children, and those of children without rotation tracks
+    std::vector<std::vector<int>> ends;      // of each joint: its end sites
     double mm_per_unit = 1;
 
     Figure(const std::int32_t* parents, int joints, const std::int32_t* end_joints, const double* end_offsets, int n_ends,
@@ -27,10 +27,10 @@ struct Figure {
 
 // One original frame.
 struct Original {
-    const double* positions;     // (joints, 3) world, mm
-    const double* world_rotations;         // (joints, 4)
-    const double* translations;  // (joints, 3) local, mm
-    const double* numbers;       // (tracks) radians or file units
+    const double* positions;        // (joints, 3) world, mm
+    const double* world_rotations;  // (joints, 4) wxyz
+    const double* translations;     // (joints, 3) local, mm
+    const double* numbers;          // (tracks) radians or file units
 
     V3 position(int joint) const { return vector_at(positions + 3 * static_cast<std::size_t>(joint)); }
     V3 translation(int joint) const { return vector_at(translations + 3 * static_cast<std::size_t>(joint)); }
@@ -45,12 +45,11 @@ struct Error {
     double v[6] = {};
 };
 
-// For one track in one frame: the derivative of the error by the number, and the optimal change of the number for an
-// error, given that the following numbers are optimal as well.
+// The effect of one track in one frame.
 struct Gain {
-    double change[6];
-    double response[6];
-    double curvature;  // mm^2, summed over the points, per squared unit of the number
+    double change[6];    // the derivative of the Error of the joint by the number
+    double response[6];  // its product with an Error is the optimal change of the number if the next ones are optimal, too
+    double curvature;    // mm^2, summed over the points, per squared unit of the number
 };
 
 // Weights of the points: above 1 where an earlier attempt exceeded the tolerance.
@@ -59,7 +58,7 @@ struct Weights {
     explicit Weights(const Figure& figure) : joints(figure.parents.size(), 1.0), ends(figure.end_joints.size(), 1.0) {}
 };
 
-// Computes the gains of all tracks in one frame: a linear-quadratic problem, solved from the leaves to the roots.
+// Computes the gains (tracks) in one frame: a linear-quadratic problem, solved from the leaves to the roots.
 void gains(const Clip& clip, const Figure& figure, const Original& original, const Weights& weights, Gain* out);
 
 }  // namespace keypose::kps

@@ -32,29 +32,29 @@ void require(bool condition, const char* message) {
 
 template <class T>
 Out<T> adopt(std::vector<T>&& values, std::initializer_list<std::size_t> shape) {
-    auto* tolerance_share = new std::vector<T>(std::move(values));
-    nb::capsule owner(tolerance_share, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
-    return Out<T>(tolerance_share->data(), shape, owner);
+    auto* owned = new std::vector<T>(std::move(values));
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<T>*>(p); });
+    return Out<T>(owned->data(), shape, owner);
 }
 
 nb::bytes as_bytes(const std::vector<std::uint8_t>& bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 const std::uint8_t* byte_data(const nb::bytes& bytes) { return reinterpret_cast<const std::uint8_t*>(bytes.c_str()); }
 
-// Charts (joints, 14): kind, base (4), three axes.
+// charts (joints, 14): kind, base (4), three axes (9).
 kps::Clip make_clip(In<std::int32_t, 1> parents, In<double, 2> charts, In<std::uint8_t, 1> moves, In<double, 2> joint_positions,
                     In<std::int32_t, 1> steps, In<std::int64_t, 1> centres, In<std::int32_t, 1> track_priors,
                     In<std::int32_t, 1> level_priors) {
     const std::size_t joints = parents.shape(0);
     require(charts.shape(0) == joints && charts.shape(1) == 14, "charts must be (joints, 14)");
-    require(moves.shape(0) == joints && joint_positions.shape(0) == joints && joint_positions.shape(1) == 3, "one place a joint");
-    require(level_priors.shape(0) == kps::kLevels, "one prior a level");
+    require(moves.shape(0) == joints && joint_positions.shape(0) == joints && joint_positions.shape(1) == 3, "moves and joint_positions must have one row per joint");
+    require(level_priors.shape(0) == kps::kLevels, "level_priors must have one entry per level");
     kps::Clip clip;
     clip.moves.assign(moves.data(), moves.data() + joints);
     clip.layout.first_track.push_back(0);
     for (std::size_t j = 0; j < joints; ++j) {
         const double* c = charts.data() + 14 * j;
-        require(c[0] >= 0 && c[0] <= 4, "an unknown kind of chart");
-        require(parents.data()[j] < static_cast<int>(j), "parents come first");
+        require(c[0] >= 0 && c[0] <= 4, "the kind of a chart is unknown");
+        require(parents.data()[j] < static_cast<int>(j), "parents must come before their children");
         kps::Chart chart{static_cast<kps::Kind>(static_cast<int>(c[0])), Q{c[1], c[2], c[3], c[4]}, vector_at(c + 5), vector_at(c + 8), vector_at(c + 11)};
         clip.charts.push_back(chart);
         clip.joint_positions.push_back(vector_at(joint_positions.data() + 3 * j));
@@ -64,10 +64,10 @@ kps::Clip make_clip(In<std::int32_t, 1> parents, In<double, 2> charts, In<std::u
         clip.layout.ancestor.push_back(ancestor);
     }
     const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
-    require(steps.shape(0) == tracks && centres.shape(0) == tracks && track_priors.shape(0) == tracks, "one step, centre and prior a track");
+    require(steps.shape(0) == tracks && centres.shape(0) == tracks && track_priors.shape(0) == tracks, "steps, centres and track_priors must have one entry per track");
     for (std::size_t k = 0; k < tracks; ++k) {
-        require(std::abs(steps.data()[k]) <= 4096, "a step beyond all measure");
-        require(std::abs(centres.data()[k]) < kps::kMaxUnits, "a centre beyond all measure");
+        require(std::abs(steps.data()[k]) <= 4096, "a step is out of range");
+        require(std::abs(centres.data()[k]) < kps::kMaxUnits, "a centre is out of range");
         clip.units.push_back(kps::power_of_eighths(steps.data()[k]) / kps::kUnitsPerStep);
     }
     clip.centres.assign(centres.data(), centres.data() + tracks);
@@ -88,7 +88,7 @@ Numbers decode_pose(const kps::Clip& clip, nb::bytes bytes) {
 Numbers decode_body(const kps::Clip& clip, int frames, nb::bytes bytes, In<std::int64_t, 1> pose, std::optional<In<std::int64_t, 1>> next) {
     const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
     require(frames >= 1 && frames <= kMaxFrames, "frames must be positive and not too many");
-    require(pose.shape(0) == tracks && (!next || next->shape(0) == tracks), "a pose has one number a track");
+    require(pose.shape(0) == tracks && (!next || next->shape(0) == tracks), "pose and next must have one number per track");
     kps::check_count(tracks, static_cast<std::size_t>(frames) - 1, bytes.size());  // before allocation
     std::vector<std::int64_t> numbers(tracks * frames);
     {
@@ -112,7 +112,7 @@ nb::tuple poses(const kps::Clip& clip, In<std::int64_t, 2> numbers) {
     return nb::make_tuple(adopt(std::move(translations), {frames, joints, 3}), adopt(std::move(rotations), {frames, joints, 4}));
 }
 
-// The original frames, in mm and as numbers of the tracks.
+// Original frames of a group: in mm, and as numbers of the tracks.
 struct Frames {
     In<double, 3> positions, world_rotations, translations;
     In<double, 2> numbers;
@@ -129,10 +129,10 @@ struct Frames {
 };
 
 kps::Figure make_figure(const kps::Clip& clip, In<std::int32_t, 1> parents, In<std::int32_t, 1> end_joints, In<double, 2> end_offsets, double mm_per_unit) {
-    require(parents.shape(0) == static_cast<std::size_t>(clip.joints()), "one parent a joint");
-    require(end_offsets.shape(0) == end_joints.shape(0) && end_offsets.shape(1) == 3, "one offset an end site");
+    require(parents.shape(0) == static_cast<std::size_t>(clip.joints()), "parents must have one entry per joint");
+    require(end_offsets.shape(0) == end_joints.shape(0) && end_offsets.shape(1) == 3, "end_offsets must be (E, 3)");
     const auto* ends = end_joints.data();
-    require(std::all_of(ends, ends + end_joints.shape(0), [&](int j) { return j >= 0 && j < clip.joints(); }), "an end site of no joint");
+    require(std::all_of(ends, ends + end_joints.shape(0), [&](int j) { return j >= 0 && j < clip.joints(); }), "an end site has no joint");
     return kps::Figure(parents.data(), clip.joints(), ends, end_offsets.data(), static_cast<int>(end_joints.shape(0)), mm_per_unit, clip);
 }
 
@@ -167,8 +167,8 @@ nb::tuple choose_body(const kps::Clip& clip, const kps::Figure& figure, const Fr
                       std::optional<In<std::int64_t, 1>> next, double tolerance_mm, int order, double tolerance_share, int grain) {
     const kps::Originals originals = frames.originals(clip);
     const std::size_t tracks = static_cast<std::size_t>(clip.tracks());
-    require(pose.shape(0) == tracks && (!next || next->shape(0) == tracks), "a pose has one number a track");
-    require(order >= 0 && order < kps::kOrders, "an unknown order of frames");
+    require(pose.shape(0) == tracks && (!next || next->shape(0) == tracks), "pose and next must have one number per track");
+    require(order >= 0 && order < kps::kOrders, "the order of frames is unknown");
     kps::Choice choice;
     {
         nb::gil_scoped_release unlocked;
@@ -178,13 +178,13 @@ nb::tuple choose_body(const kps::Clip& clip, const kps::Figure& figure, const Fr
 }
 
 void check_residuals(const std::int32_t* residuals, std::size_t count) {
-    require(std::all_of(residuals, residuals + count, [](std::int64_t r) { return std::abs(r) < kps::kMaxResidual; }), "a residual beyond all measure");
+    require(std::all_of(residuals, residuals + count, [](std::int64_t r) { return std::abs(r) < kps::kMaxResidual; }), "a residual is out of range");
 }
 
-void check_grain(int grain) { require(grain >= kps::kMinGrain && grain <= kps::kMaxGrain, "a grain beyond all measure"); }
+void check_grain(int grain) { require(grain >= kps::kMinGrain && grain <= kps::kMaxGrain, "the grain is out of range"); }
 
 nb::bytes write_pose(const kps::Clip& clip, int grain, In<std::int32_t, 1> residuals) {
-    require(residuals.shape(0) == static_cast<std::size_t>(clip.tracks()), "one residual a track");
+    require(residuals.shape(0) == static_cast<std::size_t>(clip.tracks()), "residuals must have one entry per track");
     check_grain(grain);
     check_residuals(residuals.data(), residuals.shape(0));
     std::vector<std::uint8_t> bytes = kps::write_pose(clip.layout, residuals.data());
@@ -194,7 +194,7 @@ nb::bytes write_pose(const kps::Clip& clip, int grain, In<std::int32_t, 1> resid
 
 nb::bytes write_body(const kps::Clip& clip, int order, int grain, In<std::int32_t, 2> residuals, bool next) {
     require(residuals.shape(1) == static_cast<std::size_t>(clip.tracks()), "residuals must be (frames, tracks)");
-    require(order >= 0 && order < kps::kOrders && residuals.shape(0) <= kMaxFrames, "an unknown order of frames");
+    require(order >= 0 && order < kps::kOrders && residuals.shape(0) <= kMaxFrames, "the order of frames is unknown");
     check_grain(grain);
     check_residuals(residuals.data(), residuals.shape(0) * residuals.shape(1));
     if (residuals.shape(0) <= 1) return nb::bytes("", 0);
@@ -209,9 +209,8 @@ nb::bytes write_body(const kps::Clip& clip, int order, int grain, In<std::int32_
     return as_bytes(bytes);
 }
 
-// The level of each frame of a group.
 Out<std::int32_t> frame_levels(int frames, bool next, int order) {
-    require(frames >= 1 && frames <= kMaxFrames && order >= 0 && order < kps::kOrders, "an unknown order of frames");
+    require(frames >= 1 && frames <= kMaxFrames && order >= 0 && order < kps::kOrders, "the order of frames is unknown");
     std::vector<std::int32_t> levels(frames, kps::kPose);
     for (const kps::Frame& frame : kps::schedule(frames, next, order)) levels[frame.at] = frame.level;
     return adopt(std::move(levels), {static_cast<std::size_t>(frames)});
@@ -220,7 +219,7 @@ Out<std::int32_t> frame_levels(int frames, bool next, int order) {
 }  // namespace
 
 void bind_kps(nb::module_& m) {
-    nb::class_<kps::Clip>(m, "KpsClip", "The decoder's description of a clip.")
+    nb::class_<kps::Clip>(m, "KpsClip", "Everything that decoding a clip needs besides the coded bytes.")
         .def_prop_ro("tracks", &kps::Clip::tracks)
         .def("decode_pose", &decode_pose, "bytes"_a, "Return the numbers (tracks,) of a group's first frame.")
         .def("decode_body", &decode_body, "frames"_a, "bytes"_a, "pose"_a, "next"_a.none(), "Return the numbers (frames, tracks) of a group.")
@@ -228,7 +227,7 @@ void bind_kps(nb::module_& m) {
         .def("write_pose", &write_pose, "grain"_a, "residuals"_a)
         .def("write_body", &write_body, "order"_a, "grain"_a, "residuals"_a, "next"_a);
     m.def("kps_clip", &make_clip, "parents"_a, "charts"_a, "moves"_a, "joint_positions"_a, "steps"_a, "centres"_a, "track_priors"_a, "level_priors"_a);
-    nb::class_<kps::Figure>(m, "KpsFigure", "The points for which the tolerance holds.");
+    nb::class_<kps::Figure>(m, "KpsFigure", "The points that must stay within the tolerance.");
     m.def("kps_figure", &make_figure, "clip"_a, "parents"_a, "end_joints"_a, "end_offsets"_a, "mm_per_unit"_a);
     nb::class_<Frames>(m, "KpsFrames", "Original frames of a group.")
         .def("__init__", [](Frames* self, In<double, 3> positions, In<double, 3> world_rotations, In<double, 3> translations, In<double, 2> numbers) {

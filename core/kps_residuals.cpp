@@ -14,17 +14,19 @@ namespace {
 
 constexpr int kClasses = 132;  // classes of expected sizes, four per doubling, from 4/256
 constexpr int kBins = 60;      // bins of sizes: 0, 1, 2, 3, then two per doubling
-constexpr int kLimit = 32, kInitialCount = 20;  // maximum and initial counts of the bit models
-// Weights of the mean that gives the expected size: the track's average, the same scaled by its neighbours' ratio of
-// actual to expected sizes, the last two residuals.
+constexpr int kLimit = 32, kInitialCount = 20;  // maximum and initial n_seen of the bit models
+// The expected size of a residual is a weighted mean; these are the weights of the average of its track, of this
+// average scaled by the ratio of actual to expected sizes of its neighbours, and of the last two residuals of its
+// track.
 constexpr int kAverage = 2, kNeighbours = 6, kPrevious = 2, kSecondPrevious = 1;
 constexpr std::int64_t kMaxSize = 1 << 20;  // upper limit of a size, so that products of sizes stay below 2^63
-constexpr int kMaxPrior = 40;               // in half doublings: kMaxSize
-constexpr int kMaxCount = 16, kPriorCount = 6;  // of averages: limit of the count, and the weight of the prior
+constexpr int kMaxPrior = 40;               // in half doublings; this is kMaxSize
+constexpr int kMaxCount = 16, kPriorCount = 6;  // of averages: maximum number of residuals, weight of the prior
 
 std::int64_t bin_start(int bin) { return bin < 4 ? bin : static_cast<std::int64_t>(bin % 2 == 0 ? 2 : 3) << (bin / 2 - 1); }
 
-// Models of "at least the next bin" for each class and bin; initially those of a geometric distribution.
+// Models of the bit "the size is in a later bin" for each class and bin, and of the sign by that of the previous
+// residual. The initial probabilities are those of a geometric distribution.
 struct Models {
     std::array<std::array<BitModel, kBins>, kClasses> size;
     std::array<BitModel, 3> sign;
@@ -37,9 +39,9 @@ std::uint16_t to_probability(double p) {
 Models initial_models() {
     Models models;
     for (int c = 0; c < kClasses; ++c) {
-        double expected_sum = (4 + c % 4 + 0.5) / 256;
-        for (int k = 0; k < c / 4; ++k) expected_sum *= 2;
-        const double factor = (std::sqrt(1 + expected_sum * expected_sum) - 1) / expected_sum;  // P(size n+1) / P(size n)
+        double expected = (4 + c % 4 + 0.5) / 256;
+        for (int k = 0; k < c / 4; ++k) expected *= 2;
+        const double factor = (std::sqrt(1 + expected * expected) - 1) / expected;  // P(size n+1) / P(size n)
         for (int bin = 0; bin < kBins; ++bin) {
             double p = bin == 0 ? 2 * factor / (1 + factor) : 1;
             if (bin > 0) {
@@ -55,11 +57,12 @@ Models initial_models() {
     return models;
 }
 
-int class_of(std::int64_t expected_sum) {
-    expected_sum = std::min<std::int64_t>(std::max<std::int64_t>(expected_sum, 4), (1ll << 34) - 1);
+// Returns the class of an expected size in 1/256.
+int class_of(std::int64_t expected) {
+    expected = std::min<std::int64_t>(std::max<std::int64_t>(expected, 4), (1ll << 34) - 1);
     int doublings = 0;
-    while (expected_sum >> (doublings + 1)) ++doublings;
-    return 4 * (doublings - 2) + static_cast<int>((expected_sum >> (doublings - 2)) & 3);
+    while (expected >> (doublings + 1)) ++doublings;
+    return 4 * (doublings - 2) + static_cast<int>((expected >> (doublings - 2)) & 3);
 }
 
 struct Writer {
@@ -74,7 +77,7 @@ struct Reader {
     bool even_bit(bool) { return coder.decode(1u << 15); }
 };
 
-// Adaptive averages of the residual sizes of each track and level, in 1/256; initially the priors.
+// Adaptive averages of the sizes of residuals of each track and level, in 1/256; their initial values are the priors.
 class Averages {
 public:
     explicit Averages(const Layout& layout) : sizes_(static_cast<std::size_t>(layout.tracks()) * kLevels), counts_(sizes_.size(), 0) {
@@ -113,10 +116,12 @@ public:
         models_ = std::make_unique<Models>(initial);
     }
 
-    // Codes one frame: `row` its residuals, `previous` and `second_previous` those of the frames before it, or null.
+    // Codes one frame: `row` are its residuals, `previous` and `second_previous` those of the last two frames coded
+    // before it on its level, or null.
     void frame(int level, std::int32_t* row, const std::int32_t* previous, const std::int32_t* second_previous) {
         for (int joint = 0; joint < layout_.joints(); ++joint) {
-            std::int64_t size_sum = 128, expected_sum = 128;  // over the ancestor joint and the earlier tracks of this one
+            // Over the tracks of the ancestor joint and the earlier tracks of this one.
+            std::int64_t size_sum = 128, expected_sum = 128;
             if (layout_.ancestor[joint] >= 0) add_sizes(layout_.ancestor[joint], level, row, size_sum, expected_sum);
             for (int track = layout_.first_track[joint]; track < layout_.first_track[joint + 1]; ++track) {
                 const std::int64_t average = averages_.at(track, level);
@@ -144,17 +149,17 @@ private:
     }
 
     std::int32_t code_residual(std::int32_t value, int size_class, BitModel& sign) {
-        std::int64_t magnitude_ = std::abs(static_cast<std::int64_t>(value));
+        std::int64_t absolute = std::abs(static_cast<std::int64_t>(value));
         auto& models = models_->size[size_class];
         int bin = 0;
-        while (bin < kBins - 1 && coder_.bit(magnitude_ >= bin_start(bin + 1), models[bin])) ++bin;
-        std::int64_t size_sum = bin_start(bin);
-        const std::int64_t width = bin_start(bin + 1) - size_sum;
+        while (bin < kBins - 1 && coder_.bit(absolute >= bin_start(bin + 1), models[bin])) ++bin;
+        std::int64_t decoded = bin_start(bin);
+        const std::int64_t width = bin_start(bin + 1) - decoded;
         for (std::int64_t half = width / 2; half >= 1; half /= 2) {
-            if (coder_.even_bit(magnitude_ - size_sum >= half)) size_sum += half;
+            if (coder_.even_bit(absolute - decoded >= half)) decoded += half;
         }
-        if (size_sum == 0) return 0;
-        return static_cast<std::int32_t>(coder_.bit(value < 0, sign) ? -size_sum : size_sum);
+        if (decoded == 0) return 0;
+        return static_cast<std::int32_t>(coder_.bit(value < 0, sign) ? -decoded : decoded);
     }
 
     const Layout& layout_;
@@ -163,14 +168,13 @@ private:
     std::unique_ptr<Models> models_;
 };
 
-// Limits checked before allocation: even the likeliest zero costs more than 1 / kMaxPerByte of a byte, as no
-// probability falls below 63 / 65536 (BitModel::learn stops there), so a given number of bytes cannot hold more
-// numbers.
+// Limits that are checked before allocation. No probability falls below 63 / 65536 (BitModel::learn stops there), so
+// each number needs more than 1 / kMaxPerByte of a byte.
 constexpr std::uint64_t kMaxPerByte = 6000, kEndBytes = 20;
 
 // Rejects streams that read far beyond the end of their bytes.
 void check_end(const RangeDecoder& coder) {
-    if (coder.n_beyond() > 16) throw std::runtime_error("the coded numbers go on after the end of their bytes");
+    if (coder.n_beyond() > 16) throw std::runtime_error("the coded numbers continue after the end of their bytes");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Range coding of prediction residuals: the model of each integer depends on the sizes of its neighbours.
+// Range coding of the residuals of predictions: the model of each integer depends on the sizes of earlier ones.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@ constexpr std::int64_t kMaxResidual = 1 << 30;
 
 // The tracks of one frame, joint by joint, with the priors of their residual sizes.
 struct Layout {
-    std::vector<int> first_track;   // of each joint, and the number of tracks
-    std::vector<int> ancestor;         // of each joint: the nearest ancestor with tracks, -1 none
-    std::vector<int> track_prior;   // of each track: log2 of its residual size, in halves
+    std::vector<int> first_track;   // of each joint; then the number of tracks
+    std::vector<int> ancestor;      // of each joint: the nearest ancestor with tracks; -1: none
+    std::vector<int> track_prior;   // of each track: 2 log2 of the expected size of its residuals
     int level_prior[kLevels] = {};  // the same for each level, relative to the finest
 
     int joints() const { return static_cast<int>(ancestor.size()); }
     int tracks() const { return first_track.back(); }
 };
 
-// Throws std::runtime_error if `bytes` bytes cannot hold so many numbers.
+// Throws std::runtime_error if `bytes` bytes are too few for tracks * frames numbers.
 void check_count(std::size_t tracks, std::size_t frames, std::size_t bytes);
 
-// Residuals (tracks) of a single frame.
+// Encode and decode the residuals (tracks) of a single frame.
 std::vector<std::uint8_t> write_pose(const Layout& layout, const std::int32_t* residuals);
 void read_pose(const Layout& layout, const std::uint8_t* bytes, std::size_t count, std::int32_t* residuals);
 
-// Residuals (frames, tracks) of a group without its first frame, in the order of the schedule.
+// Encode and decode the residuals (frames, tracks) of a group, except its first frame, in the order of the schedule.
 std::vector<std::uint8_t> write_body(const Layout& layout, const std::vector<Frame>& order, const std::int32_t* residuals);
 void read_body(const Layout& layout, const std::vector<Frame>& order, const std::uint8_t* bytes, std::size_t count,
                std::int32_t* residuals);

@@ -6,17 +6,18 @@
 namespace keypose::kps {
 namespace {
 
-// Weights of the polynomial through the known frames, in units of 2^-14; the nearest frame gets the rounding error.
+// Sets the weights of the polynomial through the known frames, in units of 2^-14. The weight of the nearest frame
+// absorbs the rounding errors, so that the sum is exact.
 void interpolate(Frame& frame, int nearest) {
     std::int64_t remaining = 1 << kWeightBits;
     for (int i = 0; i < frame.count; ++i) {
-        double above = 1, below = 1;
+        double numerator = 1, denominator = 1;
         for (int k = 0; k < frame.count; ++k) {
             if (k == i) continue;
-            above *= frame.at - frame.from[k];
-            below *= frame.from[i] - frame.from[k];
+            numerator *= frame.at - frame.from[k];
+            denominator *= frame.from[i] - frame.from[k];
         }
-        frame.weight[i] = static_cast<std::int64_t>(std::floor(above / below * (1 << kWeightBits) + 0.5));
+        frame.weight[i] = static_cast<std::int64_t>(std::floor(numerator / denominator * (1 << kWeightBits) + 0.5));
         remaining -= frame.weight[i];
     }
     frame.weight[nearest] += remaining;
@@ -52,8 +53,8 @@ std::vector<Frame> schedule_by_halves(int frames, bool next) {
             if (at >= 3 * static_cast<std::int64_t>(stride)) frame.from[frame.count++] = static_cast<int>(at - 3 * stride), nearest = 1;
             frame.from[frame.count++] = static_cast<int>(at - stride);
             frame.from[frame.count++] = static_cast<int>(right);
-            // The end replaces a frame beyond it unless it is too close to the frame before, which would give large
-            // weights.
+            // The last known frame replaces a frame beyond it, unless it is so close to the one before it that the
+            // weights would be large.
             if (far <= end || end - right >= stride) frame.from[frame.count++] = static_cast<int>(std::min<std::int64_t>(far, end));
             interpolate(frame, nearest);
             frame.previous = previous, frame.second_previous = second_previous;

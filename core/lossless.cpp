@@ -13,18 +13,18 @@ using std::int64_t;
 using std::size_t;
 using std::uint64_t;
 
-constexpr int kInputBits = 24;        // polynomial inputs are in units of 2^-24
-constexpr int kFractionBits = 4;   // coefficients are in units of 2^-4
-constexpr int kContexts = 24;    // models of errors, by their expected size
-constexpr size_t kMaxPerByte = 12000;  // numbers per byte: a bit has at most the probability 1 - 32 / 2^16
+constexpr int kInputBits = 24;    // inputs of polynomials are in units of 2^-24
+constexpr int kFractionBits = 4;  // coefficients are in units of 2^-4
+constexpr int kContexts = 24;     // number of models of errors, by the expected size
+constexpr size_t kMaxPerByte = 12000;  // numbers per byte: the probability of a bit is at most 1 - 32 / 2^16
 
-// 4 log2 of a number of at least 1, rounded down.
+// Returns about 4 log2 of a number of at least 1, rounded down; it is linear between powers of two.
 int quarter_log2(uint64_t number) {
     const int length = bit_length(number) - 1;
     return 4 * length + static_cast<int>((length >= 2 ? number >> (length - 2) : number << (2 - length)) & 3);
 }
 
-// The expected size of the next error, from the earlier ones of the column.
+// Estimates the size of the next error of a column from the earlier ones, as 4 log2.
 class ErrorEstimate {
 public:
     explicit ErrorEstimate(const LosslessColumn& column)
@@ -49,7 +49,7 @@ private:
     size_t count_ = 0;
 };
 
-// The polynomial of one or two other columns that predicts a column.
+// The polynomial of one or two earlier columns that predicts a column; 0 if it has no inputs.
 class Polynomial {
 public:
     Polynomial(const LosslessColumn& column, const std::vector<LosslessColumn>& columns)
@@ -60,20 +60,21 @@ public:
         int64_t powers[2][6];
         for (size_t i = 0; i < 2; ++i) {
             powers[i][0] = int64_t{1} << kInputBits;
-            const int64_t x = i < column_.inputs.size() ? unit(column_.inputs[i], numbers, frames, frame) : 0;
+            const int64_t x = i < column_.inputs.size() ? scaled_input(column_.inputs[i], numbers, frames, frame) : 0;
             for (int k = 1; k <= column_.degree; ++k) powers[i][k] = shift_down(powers[i][k - 1] * x, kInputBits);
         }
-        const int widest = column_.inputs.size() == 2 ? column_.degree : 0;
+        const int second_degree = column_.inputs.size() == 2 ? column_.degree : 0;
         int64_t sum = int64_t{1} << (kInputBits + kFractionBits - 1);
         auto coefficient = column_.coefficients.begin();
         for (int degree = 0; degree <= column_.degree; ++degree)
-            for (int k = 0; k <= std::min(degree, widest); ++k)
+            for (int k = 0; k <= std::min(degree, second_degree); ++k)
                 sum += *coefficient++ * shift_down(powers[0][degree - k] * powers[1][k], kInputBits);
         return shift_down(sum, kInputBits + kFractionBits);
     }
 
 private:
-    int64_t unit(size_t input, const int64_t* numbers, size_t frames, size_t frame) const {
+    // The number of an input column, relative to its middle and divided by its extent, in units of 2^-kInputBits.
+    int64_t scaled_input(size_t input, const int64_t* numbers, size_t frames, size_t frame) const {
         const LosslessColumn& from = columns_[input];
         const int64_t limit = int64_t{1} << from.extent;
         const int64_t difference = std::clamp(subtract(numbers[input * frames + frame], from.middle), -limit, limit);
@@ -84,8 +85,10 @@ private:
     const std::vector<LosslessColumn>& columns_;
 };
 
-// Codes all numbers in the order of the bytes. `code(at, ranks, rank, model, low, previous)` writes or reads the
-// difference of the number at `at` from the prediction, in ranks. `numbers` holds angles unwrapped across full turns.
+// Codes all numbers in the order of the bytes, column by column. `code(at, ranks, rank, model, low, previous)` writes
+// or reads the difference between the ranks of the number at `at` and of its prediction. Angles in `numbers` are
+// unwrapped:
+// they have no jumps of full turns.
 template <class Code>
 void code_columns(const std::vector<LosslessColumn>& columns, size_t frames, int64_t* numbers, Code code) {
     std::vector<NumberModel> models(kContexts);
@@ -120,7 +123,7 @@ void code_columns(const std::vector<LosslessColumn>& columns, size_t frames, int
     }
 }
 
-// Reads the numbers of a plan and checks their ranges.
+// Reads the numbers of a plan one after another and checks their ranges.
 class PlanReader {
 public:
     PlanReader(const int64_t* plan, size_t count) : at_(plan), end_(plan + count) {}
@@ -129,7 +132,7 @@ public:
 
     int64_t next(int64_t min_value, int64_t max_value) {
         if (at_ == end_) throw CodingError("the plan of the columns ends too early");
-        if (*at_ < min_value || *at_ > max_value) throw CodingError("a number in the plan of the columns is impossible");
+        if (*at_ < min_value || *at_ > max_value) throw CodingError("a number in the plan of the columns is out of range");
         return *at_++;
     }
 
@@ -154,7 +157,7 @@ std::vector<LosslessColumn> lossless_columns(const int64_t* plan, size_t count) 
         column.middle = reader.next(INT64_MIN, INT64_MAX), column.extent = reader.next_small(62);
         column.wrap = reader.next(0, int64_t{1} << 52);
         column.digits = reader.next_small(column.wrap ? 0 : 15);
-        if (column.wrap % 2) throw CodingError("a number in the plan of the columns is impossible");
+        if (column.wrap % 2) throw CodingError("a number in the plan of the columns is out of range");
         const int inputs = reader.next_small(2);
         if (inputs) {
             column.degree = static_cast<int>(reader.next(1, 5));
@@ -180,7 +183,7 @@ std::vector<std::uint8_t> lossless_encode(const std::vector<LosslessColumn>& col
     for (size_t c = 0; c < columns.size(); ++c) {
         if (!columns[c].wrap) continue;
         int64_t* column = targets.data() + c * frames;
-        for (size_t t = 1; t < frames; ++t)  // unwrap: nearest to the previous frame
+        for (size_t t = 1; t < frames; ++t)  // unwrap: the multiple of a turn nearest to the previous frame
             column[t] = add(column[t - 1], wrap_to_half_range(subtract(column[t], column[t - 1]), columns[c].wrap));
     }
     NumberWriter writer;
@@ -195,7 +198,7 @@ std::vector<std::uint8_t> lossless_encode(const std::vector<LosslessColumn>& col
 
 std::vector<int64_t> lossless_decode(const std::vector<LosslessColumn>& columns, const std::uint8_t* bytes, size_t count,
                                      size_t frames) {
-    if (columns.empty() && count) throw CodingError("bytes where nothing changes");
+    if (columns.empty() && count) throw CodingError("there are bytes, but no columns that change");
     if (columns.empty()) return {};
     if (frames > (count + 8) * kMaxPerByte / columns.size()) throw CodingError("too few bytes for so many numbers");
     std::vector<int64_t> numbers(columns.size() * frames);

@@ -23,7 +23,7 @@ using Target = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::
 using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Decimals = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-constexpr std::size_t kKinds = 32;  // of numbers in a stream, each with its own model
+constexpr std::size_t kKinds = 32;  // number of kinds of integers in a stream
 
 void require(bool condition, const char* message) {
     if (!condition) throw std::invalid_argument(message);
@@ -38,7 +38,7 @@ nb::bytes encode(Plan plan, Numbers numbers) {
     {
         nb::gil_scoped_release unlocked;
         const auto columns = keypose::lossless_columns(plan.data(), plan.shape(0));
-        require(columns.size() == numbers.shape(0), "one row of numbers a column");
+        require(columns.size() == numbers.shape(0), "numbers must have one row per column of the plan");
         bytes = keypose::lossless_encode(columns, numbers.data(), numbers.shape(1));
     }
     return as_bytes(bytes);
@@ -58,7 +58,7 @@ nb::ndarray<nb::numpy, std::int64_t> decode(Plan plan, nb::bytes bytes, std::siz
 }
 
 nb::bytes format_columns(Values values, Decimals decimals) {
-    require(decimals.shape(0) == values.shape(1), "one number of decimals a column");
+    require(decimals.shape(0) == values.shape(1), "decimals must have one entry per column");
     require(std::all_of(decimals.data(), decimals.data() + decimals.shape(0), [](int d) { return d <= 100; }),
             "decimals must be at most 100");
     std::string text;
@@ -71,8 +71,8 @@ nb::bytes format_columns(Values values, Decimals decimals) {
 
 nb::ndarray<nb::numpy, double> robust_fits(Values features, Target target, std::vector<std::size_t> counts) {
     const std::size_t rows = features.shape(0), columns = features.shape(1);
-    require(target.shape(0) == rows, "one target a row");
-    require(std::all_of(counts.begin(), counts.end(), [&](std::size_t n) { return n <= columns; }), "too many columns");
+    require(target.shape(0) == rows, "target must have one entry per row");
+    require(std::all_of(counts.begin(), counts.end(), [&](std::size_t n) { return n <= columns; }), "a count exceeds the number of columns");
     auto* weights = new std::vector<double>();
     nb::capsule owner(weights, [](void* p) noexcept { delete static_cast<std::vector<double>*>(p); });
     {
@@ -83,7 +83,7 @@ nb::ndarray<nb::numpy, double> robust_fits(Values features, Target target, std::
 }
 
 double error_bits(Plan errors, Flags first) {
-    require(first.shape(0) == errors.shape(0), "one flag a miss");
+    require(first.shape(0) == errors.shape(0), "first must have one flag per error");
     nb::gil_scoped_release unlocked;
     return keypose::error_bits(errors.data(), first.data(), errors.shape(0));
 }
@@ -92,7 +92,7 @@ double error_bits(Plan errors, Flags first) {
 class IntegerWriter {
 public:
     void write(std::size_t kind, std::int64_t number) {
-        require(kind < kKinds, "no such kind of number");
+        require(kind < kKinds, "there is no such kind of number");
         writer_.write(models_[kind], number, 0, previous_[kind]);
         previous_[kind] = number;
     }
@@ -111,7 +111,7 @@ public:
         : bytes_(byte_data(bytes), byte_data(bytes) + bytes.size()), reader_(bytes_.data(), bytes_.size()) {}
 
     std::int64_t read(std::size_t kind) {
-        require(kind < kKinds, "no such kind of number");
+        require(kind < kKinds, "there is no such kind of number");
         const std::int64_t number = reader_.read(models_[kind], 0, previous_[kind]);
         reader_.check();
         return previous_[kind] = number;
@@ -135,7 +135,7 @@ void bind_lossless(nb::module_& m) {
     m.def("format_columns", &format_columns, "values"_a, "decimals"_a,
           "Format rows of numbers with the given decimals per column; negative: the shortest exact text.");
     m.def("robust_fits", &robust_fits, "features"_a, "target"_a, "counts"_a,
-          "Fit robust least-squares weights of the first columns of features to target, for each count, concatenated.");
+          "Return robust least-squares weights of the first `count` columns of features for target, for each count, concatenated.");
     m.def("error_bits", &error_bits, "errors"_a, "first"_a, "Return the approximate size of prediction errors in bits.");
     nb::class_<IntegerWriter>(m, "IntegerWriter")
         .def(nb::init<>())

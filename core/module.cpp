@@ -1,4 +1,4 @@
-// The Python module: checks shapes, releases the GIL, calls the kernels. The *_module.cpp files bind the rest.
+// The Python module: checks shapes, releases the GIL, calls the kernels. The *_module.cpp files bind the other kernels.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/string.h>
@@ -44,7 +44,7 @@ void require(bool condition, const char* message) {
 nb::tuple parse_rows(nb::bytes text, std::size_t start, std::size_t columns, std::size_t expected_rows,
                      std::size_t max_rows) {
     require(columns > 0, "columns must be positive");
-    require(start <= text.size(), "start lies behind the text");
+    require(start <= text.size(), "start must not be after the end of the text");
     auto rows = new keypose::Rows();
     nb::capsule owner(rows, [](void* p) noexcept { delete static_cast<keypose::Rows*>(p); });
     {
@@ -122,20 +122,21 @@ Out unwrap_euler(In3 angles) {
 
 using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-bool keep_going() {  // so that Ctrl-C interrupts long computations
+// Returns false if Ctrl-C was pressed, so that it interrupts long computations.
+bool keep_going() {
     nb::gil_scoped_acquire locked;
     return PyErr_CheckSignals() == 0;
 }
 
-// Common part of the three searches.
+// The common part of salient_paths, table_paths and inbetween_paths.
 nb::tuple solve(keypose::SalientProblem problem, std::size_t max_keys, bool sum, std::size_t min_gap,
                  std::size_t max_gap, const Flags& allowed, const Flags& pinned, unsigned threads,
                  std::size_t max_parents) {
     require(problem.frames >= 2 && problem.frames < (std::size_t{1} << 31), "there must be at least two frames");
     require(max_keys >= 2 && max_keys <= problem.frames, "max_keys must be 2 to the number of frames");
-    require(allowed.shape(0) == problem.frames && pinned.shape(0) == problem.frames, "one flag a frame");
-    require(min_gap < problem.frames, "the least gap must be below the number of frames");
-    require(min_gap >= 1 && max_gap >= min_gap, "gaps must be at least 1 frame, the greatest not below");
+    require(allowed.shape(0) == problem.frames && pinned.shape(0) == problem.frames, "allowed and pinned must have one flag per frame");
+    require(min_gap < problem.frames, "min_gap must be below the number of frames");
+    require(min_gap >= 1 && max_gap >= min_gap, "min_gap must be at least 1 frame, max_gap at least min_gap");
     problem.max_keys = max_keys;
     problem.sum = sum;
     problem.min_gap = min_gap;
@@ -175,10 +176,9 @@ nb::tuple table_paths(In2 costs, std::size_t max_keys, bool sum, std::size_t min
     keypose::SalientProblem problem;
     problem.costs = costs.data();
     problem.frames = costs.shape(0);
-    require(costs.shape(1) >= 1 && costs.shape(1) < costs.shape(0), "the gaps must be 1 to the number of frames - 1");
+    require(costs.shape(1) >= 1 && costs.shape(1) < costs.shape(0), "costs must be (T, max_gap) with max_gap from 1 to T - 1");
     return solve(problem, max_keys, sum, min_gap, costs.shape(1), allowed, pinned, threads, max_parents);
 }
-
 
 keypose::Clip make_clip(const In1i& parents, const In3& translations, const In3& rotations, const In3& positions,
                       const In1& weights) {
@@ -216,7 +216,7 @@ nb::tuple inbetween_paths(In1i parents, In3 translations, In3 rotations, In3 pos
 Out inbetween_costs(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, bool straight, bool mean,
                     std::size_t max_gap, unsigned threads) {
     const keypose::Clip clip = make_clip(parents, translations, rotations, positions, weights);
-    require(max_gap >= 1, "the greatest gap must be at least 1");
+    require(max_gap >= 1, "max_gap must be at least 1");
     auto* costs = new double[clip.frames * max_gap];
     Out out = adopt(costs, {clip.frames, max_gap});
     bool finished;
@@ -257,10 +257,11 @@ Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 wei
     const std::size_t n = keys.shape(0), joints = parents.shape(0);
     require(n >= 1, "there must be a key");
     check_keys(keys, problem.clip.frames);
-    for (const Tangents* rotation_vectors : {&out_rotation_tangents, &in_rotation_tangents})
-        require(rotation_vectors->shape(0) == n && rotation_vectors->shape(1) == joints && rotation_vectors->shape(2) == 4, "slopes must be (K, J, 4)");
-    for (const Tangents* shifts : {&out_translation_tangents, &in_translation_tangents})
-        require(shifts->shape(0) == n && shifts->shape(1) == joints && shifts->shape(2) == 3, "slopes must be (K, J, 3)");
+    const auto fits = [&](const Tangents& tangents, std::size_t width) {
+        return tangents.shape(0) == n && tangents.shape(1) == joints && tangents.shape(2) == width;
+    };
+    require(fits(out_rotation_tangents, 4) && fits(in_rotation_tangents, 4), "rotation tangents must be (K, J, 4)");
+    require(fits(out_translation_tangents, 3) && fits(in_translation_tangents, 3), "translation tangents must be (K, J, 3)");
     problem.keys = keys.data();
     problem.n_keys = n;
     problem.out_rotation_tangents = out_rotation_tangents.data();
@@ -298,7 +299,7 @@ nb::tuple swing_spans(In3 rotations, std::size_t smoothing, std::size_t half_win
                       double rest_speed, double threshold, bool cosine) {
     require(rotations.shape(0) >= 1 && rotations.shape(0) < (std::size_t{1} << 31), "there must be a frame");
     require(rotations.shape(2) == 4, "rotations must be (T, J, 4)");
-    require(smoothing >= 1 && half_window >= 1 && min_frames >= 2, "windows must be at least 1 frame, swings 2");
+    require(smoothing >= 1 && half_window >= 1 && min_frames >= 2, "smoothing and half_window must be at least 1 frame, min_frames at least 2");
     keypose::SwingSpans result;
     {
         nb::gil_scoped_release unlocked;
@@ -318,18 +319,18 @@ nb::tuple swing_keys(In3 rotations, In1 tolerances, In1i joints, In1i starts, In
     const std::size_t frames = rotations.shape(0), n = joints.shape(0);
     require(frames >= 1 && frames < (std::size_t{1} << 31), "there must be a frame");
     require(rotations.shape(2) == 4, "rotations must be (T, J, 4)");
-    require(tolerances.shape(0) == rotations.shape(1), "one tolerance a joint");
-    require(starts.shape(0) == n && ends.shape(0) == n, "a joint, a start and an end for each swing");
-    require(first_rotations.shape(0) == n && first_rotations.shape(1) == 4, "rotations of swings must be (N, 4)");
-    require(rotation_vectors.shape(0) == n && rotation_vectors.shape(1) == 3, "rotation vectors of swings must be (N, 3)");
+    require(tolerances.shape(0) == rotations.shape(1), "tolerances must have one entry per joint");
+    require(starts.shape(0) == n && ends.shape(0) == n, "joints, starts and ends must have one entry per swing");
+    require(first_rotations.shape(0) == n && first_rotations.shape(1) == 4, "first_rotations must be (N, 4)");
+    require(rotation_vectors.shape(0) == n && rotation_vectors.shape(1) == 3, "rotation_vectors must be (N, 3)");
     for (std::size_t i = 0; i < n; ++i) {
         const std::int32_t joint = joints.data()[i], start = starts.data()[i], end = ends.data()[i];
-        require(joint >= 0 && static_cast<std::size_t>(joint) < rotations.shape(1), "a swing of no joint");
-        require(start >= 0 && start < end && static_cast<std::size_t>(end) < frames, "a swing outside the frames");
+        require(joint >= 0 && static_cast<std::size_t>(joint) < rotations.shape(1), "there is no such joint");
+        require(start >= 0 && start < end && static_cast<std::size_t>(end) < frames, "each swing must start before it ends, within the frames");
         require(!i || joint > joints.data()[i - 1] || (joint == joints.data()[i - 1] && start > ends.data()[i - 1]),
                 "swings must be sorted and must not overlap");
     }
-    require(max_span >= 1, "the longest turn must be at least 1 frame");
+    require(max_span >= 1, "max_span must be at least 1 frame");
     auto result = std::make_unique<keypose::JointKeys>();
     {
         nb::gil_scoped_release unlocked;
@@ -352,7 +353,7 @@ nb::tuple swing_keys(In3 rotations, In1 tolerances, In1i joints, In1i starts, In
 }  // namespace
 
 NB_MODULE(_core, m) {
-    m.doc() = "Kernels on plain arrays; each has a slow reference implementation in tests/naive*.py.";
+    m.doc() = "Kernels on plain arrays; tests/reference/ has a slow implementation of each.";
     m.def("parse_rows", &parse_rows, "text"_a, "start"_a, "columns"_a, "expected_rows"_a, "max_rows"_a,
           "Parse rows of numbers; return (values, glued, truncated, fault, line, column, byte).");
     m.def("format_rows", &format_rows, "values"_a, "decimals"_a, "Format rows of numbers as text.");
@@ -366,26 +367,28 @@ NB_MODULE(_core, m) {
           "max_distances"_a = 0, "max_parents"_a = 0,
           "Find the best paths with 2, 3, ... keys; return (costs by number of keys, keys of all paths, concatenated).");
     m.def("table_paths", &table_paths, "costs"_a, "max_keys"_a, "sum"_a, "min_gap"_a, "allowed"_a, "pinned"_a,
-          "threads"_a, "max_parents"_a = 0, "The same over given costs (T, max_gap) of edges from frame i to i + 1, i + 2, ...");
+          "threads"_a, "max_parents"_a = 0,
+          "Find the best paths as salient_paths does, for given costs (T, max_gap) of the edges from frame i to i + 1, i + 2, ...");
     m.def("inbetween_paths", &inbetween_paths, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
           "straight"_a, "mean"_a, "max_keys"_a, "sum"_a, "min_gap"_a, "max_gap"_a, "allowed"_a, "pinned"_a,
           "threads"_a, "limit"_a = std::numeric_limits<double>::infinity(), "top_only"_a = false, "max_parents"_a = 0,
-          "The same over the errors of curves between keys.");
+          "Find the best paths as salient_paths does; the cost of an edge is the error of the curves between the two keys.");
     m.def("inbetween_costs", &inbetween_costs, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
           "straight"_a, "mean"_a, "max_gap"_a, "threads"_a,
-          "Return these costs (T, max_gap) from frame i to i + 1, i + 2, ...");
+          "Return the errors (T, max_gap) of the curves from frame i to i + 1, i + 2, ...");
     m.def("inbetween_spans", &inbetween_spans, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
-          "straight"_a, "mean"_a, "keys"_a, "Return the costs of the spans between given keys.");
+          "straight"_a, "mean"_a, "keys"_a, "Return the errors (K - 1,) of the curves between given keys.");
     m.def("polish", &polish, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a, "keys"_a,
           "out_rotation_tangents"_a, "in_rotation_tangents"_a, "out_translation_tangents"_a, "in_translation_tangents"_a, "lever_mm"_a, "length_mm"_a,
-          "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a, 
-          "Improve the tangents of curves through keys in place; return the largest error of each span.");
+          "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a,
+          "Improve the tangents of curves through keys in place; return the largest error of each span (K - 1,) in mm.");
     m.def("swing_spans", &swing_spans, "rotations"_a, "smoothing"_a, "half_window"_a, "min_frames"_a, "rest_speed"_a,
           "threshold"_a, "cosine"_a,
-          "Find spans in which joints rotate about one axis; return ((joints, starts, ends), rotation vectors, spans of rests).");
+          "Find the swings and rests of all joints; return (spans of swings, rotation vectors (N, 3), spans of rests), with spans "
+          "as (joints, first frames, last frames).");
     m.def("swing_keys", &swing_keys, "rotations"_a, "tolerances"_a, "joints"_a, "starts"_a, "ends"_a,
           "first_rotations"_a, "rotation_vectors"_a, "swing_cost"_a, "max_span"_a,
-          "Fit few keys within a tolerance around swings; return (joints, frames, rotations, is_swing_used, playback).");
+          "Fit as few keys as possible around swings, within a tolerance; return (joints, frames, rotations, is_swing_used, playback).");
     m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Return Euler angles in radians as curves without jumps.");
     bind_lossless(m);
     bind_kps(m);

@@ -1,6 +1,7 @@
-// Each span is a small nonlinear least-squares problem with two tangents for each rotation and translation, solved by
-// damped Gauss-Newton. The effect of a tangent on the joints below it follows from a few sums over these joints (their
-// weight, first and second moments, force and torque of their errors), as in the dynamics of linked bodies.
+// Each span is a small nonlinear least-squares problem with two tangents for each rotation and translation as unknowns,
+// solved by the damped Gauss-Newton method. The effect of a tangent on the descendants of its joint follows from a few
+// sums over them (weight, first and second moments, force and torque of their errors), as in the dynamics of linked
+// bodies.
 #include "polish.hpp"
 
 #include <algorithm>
@@ -15,29 +16,29 @@ namespace keypose {
 namespace {
 
 constexpr double max_damping = 1e8, initial_damping = 1e-3, min_gain = 1e-4;
-// Minimum length of quaternions between keys, and of the inverse of the maximum: shorter ones rotate too fast, and
-// edits make them overshoot.
+// Minimum length of the interpolated quaternions and of its inverse. Where they are shorter, the normalised rotation is
+// too fast, and edits of the keys make it overshoot.
 constexpr double min_length = 0.6;
 
 struct M3 {  // rows
     V3 r[3];
 };
 
-// A set of variables: both tangents of the four channels of a rotation, or of the three of a translation.
+// The unknowns of one rotation (two tangents of four channels) or one translation (two tangents of three channels).
 struct Handle {
     std::size_t joint;
     bool is_rotation;
 };
 static_assert(kUnknowns == 8, "two tangents of four channels");
 
-// All handles of a figure, and their tree.
+// All handles of a figure and their tree; a joint with both has its translation above its rotation.
 struct Handles {
     std::vector<Handle> all;
     std::vector<Link> links;
     std::size_t blocks = 0;
 };
 
-// Sums over a joint and its descendants, about the joint.
+// Sums over a joint and its descendants, with moments about the joint.
 struct Load {
     double weight = 0;
     V3 first, force, torque;
@@ -55,12 +56,12 @@ public:
     void run(std::size_t k) {
         from_ = static_cast<std::size_t>(p_.keys[k]), to_ = static_cast<std::size_t>(p_.keys[k + 1]);
         gap_ = static_cast<double>(to_ - from_);
-        gather(k);
+        read_tangents(k);
         const std::vector<double> before = tangents_;
         scale_ = 1;
         evaluate(tangents_);
         const double worst_before = p_.worst_mm[k] = worst_;
-        if (to_ - from_ < 3) return;  // at least as many tangents as frames
+        if (to_ - from_ < 3) return;  // with one inner frame or none the fitted tangents are exact
         scale_ = std::max(worst_ * worst_, 1e-12);
         const double min_length_now = std::min(min_length_, min_length);
         for (const double stiffness : {1.0, 16.0, 256.0}) {
@@ -70,7 +71,7 @@ public:
             if (min_length_ >= min_length_now) break;
         }
         if (min_length_ < min_length_now || worst_ > std::max(worst_before, p_.limit_mm)) return;
-        scatter(k);
+        write_tangents(k);
         p_.worst_mm[k] = worst_;
     }
 
@@ -103,18 +104,18 @@ private:
         return (is_out ? p_.out_translation_tangents : p_.in_translation_tangents) + (k * c_.joints + h.joint) * 3;
     }
 
-    void gather(std::size_t k) {
+    void read_tangents(std::size_t k) {
         for (std::size_t i = 0; i < handles_.size(); ++i) {
             const Handle& h = handles_[i];
             const std::size_t width = h.is_rotation ? 4 : 3;
-            double* mine = &tangents_[i * kUnknowns];
-            std::fill_n(mine, kUnknowns, 0.0);
-            std::copy_n(tangent(k, h, true), width, mine);
-            std::copy_n(tangent(k + 1, h, false), width, mine + 4);
+            double* own = &tangents_[i * kUnknowns];
+            std::fill_n(own, kUnknowns, 0.0);
+            std::copy_n(tangent(k, h, true), width, own);
+            std::copy_n(tangent(k + 1, h, false), width, own + 4);
         }
     }
 
-    void scatter(std::size_t k) const {
+    void write_tangents(std::size_t k) const {
         for (std::size_t i = 0; i < handles_.size(); ++i) {
             const Handle& h = handles_[i];
             const std::size_t width = h.is_rotation ? 4 : 3;
@@ -129,7 +130,7 @@ private:
         blend_ = s * s * (3 - 2 * s), a_ = gap_ * s * (1 - s) * (1 - s), b_ = -gap_ * s * s * (1 - s);
         const std::size_t n = c_.joints;
         for (std::size_t j = 0; j < n; ++j) {
-            const double* q = c_.rotations + (t * n + j) * 4;  // used for joints without handles
+            const double* q = c_.rotations + (t * n + j) * 4;  // replaced below for joints with handles
             locals_[j] = {q[0], q[1], q[2], q[3]};
             positions_[j] = vector_at(c_.translations + (t * n + j) * 3);
         }
@@ -146,8 +147,8 @@ private:
             if (h.is_rotation) {
                 std::copy_n(at, 4, &raw_[h.joint * 4]);
                 const double length = std::sqrt(at[0] * at[0] + at[1] * at[1] + at[2] * at[2] + at[3] * at[3]);
-                const double unit = length > 0 ? 1 / length : 0;
-                locals_[h.joint] = {at[0] * unit, at[1] * unit, at[2] * unit, at[3] * unit};
+                const double scale = length > 0 ? 1 / length : 0;
+                locals_[h.joint] = {at[0] * scale, at[1] * scale, at[2] * scale, at[3] * scale};
             } else {
                 positions_[h.joint] = vector_at(at);
             }
@@ -165,8 +166,8 @@ private:
 
     V3 position_error(std::size_t t, std::size_t j) const { return vector_at(c_.positions + (t * c_.joints + j) * 3) - positions_[j]; }
 
-    // Returns the cost that is minimised; also sets the largest error and the minimum quaternion length (or the inverse
-    // of the maximum length, if smaller).
+    // Returns the cost that is minimised. Sets worst_ to the largest error and min_length_ to the minimum length of a
+    // quaternion or the inverse of the maximum length, whichever is smaller.
     double evaluate(const std::vector<double>& tangents) {
         double cost = 0, largest = 0, min_length_now = 1;
         const double rotation_weight = 4 * p_.lever_mm * p_.lever_mm;
@@ -211,7 +212,7 @@ private:
             for (std::size_t i = 0; i < handles_.size(); ++i) {
                 const Handle& h = handles_[i];
                 const Load& l = loads_[h.joint];
-                const double* mine = &maps_[i * 12];
+                const double* own = &maps_[i * 12];
                 const V3 generalized_force = h.is_rotation ? l.torque : l.force;
                 double* right = system_.right(i);
                 const double* target = c_.rotations + (t * n + h.joint) * 4;
@@ -219,10 +220,10 @@ private:
                 double along = h.is_rotation;
                 for (std::size_t c = 0; c < 4 && h.is_rotation; ++c) along -= target[c] * raw[c];
                 for (std::size_t c = 0; c < 4; ++c) {
-                    double pull = mine[c] * generalized_force.x + mine[4 + c] * generalized_force.y + mine[8 + c] * generalized_force.z;
-                    if (h.is_rotation) pull += rotation_weight * (target[c] - raw[c]) + length_weight_ * along * target[c];
-                    right[c] += a_ * pull;
-                    right[4 + c] += b_ * pull;
+                    double force = own[c] * generalized_force.x + own[4 + c] * generalized_force.y + own[8 + c] * generalized_force.z;
+                    if (h.is_rotation) force += rotation_weight * (target[c] - raw[c]) + length_weight_ * along * target[c];
+                    right[c] += a_ * force;
+                    right[4 + c] += b_ * force;
                 }
                 std::size_t other = i;
                 for (std::size_t d = 0; d < links_[i].depth; ++d) {
@@ -247,7 +248,7 @@ private:
         }
     }
 
-    // Computes the loads of all joints, from the leaves to the root.
+    // Computes the loads of all joints in frame t, from the leaves to the root.
     void load(std::size_t t) {
         for (std::size_t j = c_.joints; j-- > 0;) loads_[j] = Load{};
         for (std::size_t j = c_.joints; j-- > 0;) {
@@ -275,8 +276,8 @@ private:
         }
     }
 
-    // The linear map (3, 4) from a handle's channels to the world rotation of the joints below it, or to their
-    // translation.
+    // Computes the linear map (3, 4) from changes of the channels of a handle to the world rotation vector, or the
+    // world translation, of the descendants.
     void map(std::size_t i) {
         const Handle& h = handles_[i];
         double* out = &maps_[i * 12];
@@ -300,34 +301,34 @@ private:
         }
     }
 
-    // The second derivatives (4, 4) of the squared errors by the channels of handle i and of one above it, in this
-    // frame.
+    // Computes the second derivatives (4, 4) of the squared errors of this frame by the channels of handle i and of one
+    // above it (or i itself).
     void coupling(std::size_t i, std::size_t above, double (&out)[4][4]) const {
         const Handle &h = handles_[i], &a = handles_[above];
         const Load& l = loads_[h.joint];
         const V3 offset = positions_[h.joint] - positions_[a.joint];
         M3 k;
-        if (h.is_rotation && a.is_rotation) {  // sum of (r . s) 1 - s r^T, with s = r + apart
+        if (h.is_rotation && a.is_rotation) {  // sum of (r . s) 1 - s r^T, with s = r + offset
             const double trace = l.second.r[0].x + l.second.r[1].y + l.second.r[2].z + dot(l.first, offset);
             const double shifts[3] = {offset.x, offset.y, offset.z};
             for (int r = 0; r < 3; ++r) k.r[r] = -1 * (l.second.r[r] + shifts[r] * l.first);
             k.r[0].x += trace, k.r[1].y += trace, k.r[2].z += trace;
         } else if (h.is_rotation) {  // first x
             k = {{{0, -l.first.z, l.first.y}, {l.first.z, 0, -l.first.x}, {-l.first.y, l.first.x, 0}}};
-        } else if (a.is_rotation) {  // - (first + weight apart) x
+        } else if (a.is_rotation) {  // - (first + weight offset) x
             const V3 f = l.first + l.weight * offset;
             k = {{{0, f.z, -f.y}, {-f.z, 0, f.x}, {f.y, -f.x, 0}}};
         } else {
             k = {{{l.weight, 0, 0}, {0, l.weight, 0}, {0, 0, l.weight}}};
         }
-        const double *mine = &maps_[i * 12], *theirs = &maps_[above * 12];
-        double half[3][4];
+        const double *own = &maps_[i * 12], *ancestor = &maps_[above * 12];
+        double product[3][4];
         for (int r = 0; r < 3; ++r)
             for (int c = 0; c < 4; ++c)
-                half[r][c] = k.r[r].x * theirs[c] + k.r[r].y * theirs[4 + c] + k.r[r].z * theirs[8 + c];
+                product[r][c] = k.r[r].x * ancestor[c] + k.r[r].y * ancestor[4 + c] + k.r[r].z * ancestor[8 + c];
         for (int r = 0; r < 4; ++r)
             for (int c = 0; c < 4; ++c)
-                out[r][c] = mine[r] * half[0][c] + mine[4 + r] * half[1][c] + mine[8 + r] * half[2][c];
+                out[r][c] = own[r] * product[0][c] + own[4 + r] * product[1][c] + own[8 + r] * product[2][c];
     }
 
     const PolishProblem& p_;
@@ -347,27 +348,27 @@ private:
 
 Handles handles_of(const Clip& clip) {
     const std::size_t n = clip.joints;
-    std::vector<char> carries(n, 0);
+    std::vector<char> has_weighted_descendant(n, 0);
     for (std::size_t j = n; j-- > 0;)
-        if ((carries[j] || clip.weights[j] > 0) && clip.parents[j] >= 0)
-            carries[static_cast<std::size_t>(clip.parents[j])] = 1;
+        if ((has_weighted_descendant[j] || clip.weights[j] > 0) && clip.parents[j] >= 0)
+            has_weighted_descendant[static_cast<std::size_t>(clip.parents[j])] = 1;
     const auto changes = [&](const double* values, std::size_t width, std::size_t j) {
         for (std::size_t t = 1; t < clip.frames; ++t)
             if (!std::equal(values + j * width, values + (j + 1) * width, values + (t * n + j) * width)) return true;
         return false;
     };
     Handles handles;
-    std::vector<int> lowest(n, -1);  // the last handle on the chain to each joint
+    std::vector<int> last_handle(n, -1);  // of each joint: the last handle on the chain from the root to it
     for (std::size_t j = 0; j < n; ++j) {
-        lowest[j] = clip.parents[j] < 0 ? -1 : lowest[static_cast<std::size_t>(clip.parents[j])];
+        last_handle[j] = clip.parents[j] < 0 ? -1 : last_handle[static_cast<std::size_t>(clip.parents[j])];
         for (const bool is_rotation : {false, true}) {
-            const bool matters = carries[j] || (!is_rotation && clip.weights[j] > 0);
+            const bool matters = has_weighted_descendant[j] || (!is_rotation && clip.weights[j] > 0);
             if (!matters || !(is_rotation ? changes(clip.rotations, 4, j) : changes(clip.translations, 3, j))) continue;
-            const std::size_t depth = lowest[j] < 0 ? 1 : handles.links[static_cast<std::size_t>(lowest[j])].depth + 1;
+            const std::size_t depth = last_handle[j] < 0 ? 1 : handles.links[static_cast<std::size_t>(last_handle[j])].depth + 1;
             handles.all.push_back({j, is_rotation});
-            handles.links.push_back({lowest[j], handles.blocks, depth});
+            handles.links.push_back({last_handle[j], handles.blocks, depth});
             handles.blocks += depth;
-            lowest[j] = static_cast<int>(handles.all.size()) - 1;
+            last_handle[j] = static_cast<int>(handles.all.size()) - 1;
         }
     }
     return handles;

@@ -1,4 +1,4 @@
-// Improves the tangents of fitted curves until the joints are closest to their original positions.
+// Improves the tangents of fitted curves to bring the world positions of the joints closer to the capture.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -8,18 +8,18 @@
 namespace keypose {
 
 struct PolishProblem {
-    Clip clip;                     // positions and translations in mm
+    Clip clip;                // positions and translations in mm
     const std::int32_t* keys = nullptr;
     std::size_t n_keys = 0;
     double* out_rotation_tangents = nullptr;  // (n_keys, joints, 4) tangents per frame after each key; input and output
-    double* in_rotation_tangents = nullptr;
+    double* in_rotation_tangents = nullptr;   // (n_keys, joints, 4) before each key
     double* out_translation_tangents = nullptr;  // (n_keys, joints, 3)
-    double* in_translation_tangents = nullptr;
-    double lever_mm = 0;      // a rotation error counts as the error of a point at this distance from its joint
-    double length_mm = 0;     // a quaternion length error of 1 counts as this distance
+    double* in_translation_tangents = nullptr;   // (n_keys, joints, 3)
+    double lever_mm = 0;      // an error of a rotation is measured at a point at this distance from its joint
+    double length_mm = 0;     // a quaternion that is too long or too short by 1 has the cost of this distance
     double power = 2;         // exponent of the errors in the cost
-    double limit_mm = 0;      // a span whose largest error grows beyond this keeps its tangents
-    std::size_t rounds = 0;
+    double limit_mm = 0;      // the tangents of a span are not changed if its largest error would grow beyond this
+    std::size_t rounds = 0;   // maximum number of iterations
     double* worst_mm = nullptr;  // (n_keys - 1) output: the largest error of each span
     unsigned threads = 1;
     bool (*keep_going)() = nullptr;

@@ -1,4 +1,5 @@
-// A binary range coder and its adaptive models, in integer arithmetic only: the same bytes on every machine.
+// A binary range coder and its adaptive models. All arithmetic is in integers, so the bytes are the same on every
+// machine.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +8,12 @@
 
 namespace keypose {
 
-// The adaptive probability that a bit is 1, in units of 2^-16: adapts fast at first, then slower.
+// The adaptive probability that a bit is 1. It adapts fast at first, then more slowly.
 struct BitModel {
-    std::uint16_t one = 1 << 15;
-    std::uint16_t n_seen = 0;  // number of bits learnt from, up to `limit`
+    std::uint16_t one = 1 << 15;  // in units of 2^-16
+    std::uint16_t n_seen = 0;     // number of bits learnt from, up to `limit`
 
-    static constexpr int kMinProbability = 32;  // of both values
+    static constexpr int kMinProbability = 32;  // of 0 and of 1, in units of 2^-16
 
     std::uint32_t probability() const { return one; }
 
@@ -47,14 +48,14 @@ public:
         model.learn(bit, limit);
     }
 
-    // The bytes, with the fewest final bytes that are unambiguous: a reader treats up to four missing bytes as zeros.
+    // Returns the bytes, with as few final bytes as possible: a reader reads zeros instead of up to four missing bytes.
     std::vector<std::uint8_t> finish() {
         const std::size_t full_size = bytes_.size();
-        for (int n_held_bytes = 0; n_held_bytes <= 4; ++n_held_bytes) {
-            const std::uint64_t grain = 1ull << (32 - 8 * n_held_bytes);
-            const std::uint64_t value = (low_ + grain - 1) / grain * grain;
+        for (int n_final_bytes = 0; n_final_bytes <= 4; ++n_final_bytes) {
+            const std::uint64_t unit = 1ull << (32 - 8 * n_final_bytes);
+            const std::uint64_t value = (low_ + unit - 1) / unit * unit;
             if (value > high_) continue;
-            for (int k = 0; k < n_held_bytes; ++k) bytes_.push_back(static_cast<std::uint8_t>(value >> (24 - 8 * k)));
+            for (int k = 0; k < n_final_bytes; ++k) bytes_.push_back(static_cast<std::uint8_t>(value >> (24 - 8 * k)));
             break;
         }
         while (bytes_.size() > full_size && bytes_.back() == 0) bytes_.pop_back();
@@ -91,7 +92,7 @@ public:
         return bit;
     }
 
-    // The number of bytes read beyond the end: with more than four, the data is invalid.
+    // The number of bytes read beyond the end; with more than four, the data is invalid.
     std::size_t n_beyond() const { return n_beyond_; }
 
 private:

@@ -63,9 +63,9 @@ std::vector<double> robust_fits(const double* features, const double* target, st
     std::vector<double> errors(rows), weighted_features(rows * columns), weighted_target(rows);
     double max_target = 0;
     for (std::size_t r = 0; r < rows; ++r) {
-        double rest = target[r];
-        for (std::size_t c = 0; c < first.size(); ++c) rest -= features[r * columns + c] * first[c];
-        errors[r] = std::abs(rest);
+        double error = target[r];
+        for (std::size_t c = 0; c < first.size(); ++c) error -= features[r * columns + c] * first[c];
+        errors[r] = std::abs(error);
         max_target = std::max(max_target, std::abs(target[r]));
     }
     std::vector<double> sorted = errors;

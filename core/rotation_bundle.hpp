@@ -1,4 +1,4 @@
-// One constant rotation within a tolerance of many targets, found incrementally.
+// Incremental search for one rotation vector that fits the rotations of many frames within a tolerance.
 #pragma once
 #include <cmath>
 #include <cstddef>
@@ -8,8 +8,9 @@
 
 namespace keypose {
 
-// A rotation vector that, scaled to each frame, must be within the tolerance of the joint's rotation there. Distances
-// of rotations are at most those of their logarithms, so the tolerance also holds for the rotations.
+// A rotation vector v such that factor * v is within the tolerance of the target of each frame, both as rotation
+// vectors. The distance of two rotations is at most that of their rotation vectors, so the rotations are within the
+// tolerance, too.
 class RotationBundle {
 public:
     void clear(double tolerance) {
@@ -21,7 +22,7 @@ public:
     V3 rotation_vector() const { return rotation_vector_; }  // per unit of `factor`
     std::size_t size() const { return factors_.size(); }
 
-    // Adds a target; returns false and leaves all unchanged if no rotation fits it too.
+    // Adds a target; returns false and changes nothing if no vector is found that fits all targets.
     bool add(double factor, V3 target) {
         targets_.push_back(target);
         factors_.push_back(factor);
@@ -39,7 +40,7 @@ public:
         return false;
     }
 
-    // Whether a given rotation vector fits the first n targets.
+    // Returns whether a given rotation vector fits the first n targets.
     bool fits(V3 rotation_vector, std::size_t n) const { return !n || excess(rotation_vector, farthest(rotation_vector, n)) <= 0; }
 
 private:
@@ -59,14 +60,14 @@ private:
         return worst;
     }
 
-    // Projects into the ball of rotation vectors that fit one target, towards its centre.
+    // Moves the vector into the ball of rotation vectors that fit one target, towards its centre.
     void correct(std::size_t i) {
         const V3 difference = factors_[i] * rotation_vector_ - targets_[i];
         rotation_vector_ = (1 / factors_[i]) * (targets_[i] + (INSIDE * tolerance_ / std::sqrt(dot(difference, difference))) * difference);
     }
 
-    static constexpr double INSIDE = 0.99;       // ratio of the tolerance at which a corrected vector is placed
-    static constexpr int MAX_CORRECTIONS = 24;  // before the targets count as incompatible
+    static constexpr double INSIDE = 0.99;       // distance of a corrected vector from the target, as a ratio of the tolerance
+    static constexpr int MAX_CORRECTIONS = 24;   // after these, no vector fits
 
     double tolerance_ = 0;
     std::vector<V3> targets_;

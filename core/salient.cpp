@@ -15,10 +15,11 @@ namespace keypose {
 namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t strip = 32;  // rows that a thread processes together, to share the data of a frame
+// Rows that a thread processes together, so that the costs of a frame are loaded once for all of them.
+constexpr std::size_t strip = 32;
 
-// Which of up to 64 paths may cost at most `best` with one more edge each: bit i for path i.
-KEYPOSE_VECTOR std::uint64_t promising(bool sum, const double* paths, const double* edges, std::size_t count,
+// Returns which of up to 64 paths may cost at most `best` when extended by one edge each: bit i for path i.
+KEYPOSE_VECTOR std::uint64_t find_candidates(bool sum, const double* paths, const double* edges, std::size_t count,
                                        double best) {
     const Four best4 = {best, best, best, best};
     FourBits found0 = {}, found1 = {};
@@ -45,7 +46,7 @@ KEYPOSE_VECTOR std::uint64_t promising(bool sum, const double* paths, const doub
 
 std::size_t max_reach(const SalientProblem& p) { return std::min(p.max_gap, p.frames - 1); }
 
-// The first frame that may be the key before each frame: no edge may skip a pinned one.
+// Returns for each frame the first frame that may be the key before it: no edge may skip a pinned frame.
 std::vector<std::size_t> first_parents(const SalientProblem& p) {
     std::vector<std::size_t> first(p.frames, 0);
     std::size_t pin = 0;
@@ -58,13 +59,13 @@ std::vector<std::size_t> first_parents(const SalientProblem& p) {
 
 Measure edge_measure(const SalientProblem& p) {
     if (p.integrated) return Measure::sum_of_squares;
-    return p.sum ? Measure::largest : Measure::largest_squared;
+    return p.sum ? Measure::max_distance : Measure::max_square;
 }
 
-// Computes the parent of the best path with m keys to each frame, for every row m. A thread takes a strip of rows and
-// goes through the frames with all of them; the thread on the next strip follows it. If the parents of all rows would
-// take too much memory, only those of one stage of rows are held: the costs before each stage are stored, and the rows
-// of a stage are recomputed when the paths are traced back.
+// Dynamic programming: row m has for each frame the cost of the best path with m keys that ends there, and its parent,
+// the key before the last. A thread computes a strip of rows, frame by frame; the thread of the next strip follows
+// behind it. If the parents of all rows need too much memory, only those of one stage of rows are stored: the costs
+// before each stage are stored as well, and the rows of a stage are computed again when the paths are traced back.
 template <class Edges>
 class Search {
 public:
@@ -92,7 +93,7 @@ private:
         edges_.prepare(pool_, thread);
         const std::size_t stages = (p_.max_keys - 1 + stage_rows_ - 1) / stage_rows_;
         for (std::size_t stage = 0; stage < stages; ++stage) {
-            if (!extend_stage(stage, thread)) return;
+            if (!compute_stage(stage, thread)) return;
             if (thread == 0 && stage + 1 < stages) {
                 const double* last = row(stage, last_row(stage) - 1).costs;
                 starts_.emplace_back(last, last + n_);
@@ -100,7 +101,7 @@ private:
         }
         for (std::size_t stage = stages; stage-- > 0;) {
             if (thread == 0) trace(stage);
-            if (stage > 0 && !extend_stage(stage - 1, thread)) return;
+            if (stage > 0 && !compute_stage(stage - 1, thread)) return;
         }
     }
 
@@ -110,11 +111,12 @@ private:
     std::size_t stage_row_count() const {
         const std::size_t rows = p_.max_keys - 1;
         if (rows * n_ <= p_.max_parents) return rows;
-        const auto first_frame = static_cast<std::size_t>(std::sqrt(2.0 * static_cast<double>(rows)));
-        return std::max<std::size_t>({1, first_frame, p_.max_parents / n_});
+        // With this number of rows in a stage the parents take as much memory as the stored costs.
+        const auto balanced = static_cast<std::size_t>(std::sqrt(2.0 * static_cast<double>(rows)));
+        return std::max<std::size_t>({1, balanced, p_.max_parents / n_});
     }
 
-    // One strip for each thread and one more, but at most those of a stage.
+    // One strip for each thread and one more, but not more than a stage has.
     std::size_t ring_row_count() const {
         const std::size_t strips = (stage_rows_ + strip - 1) / strip;
         return std::min<std::size_t>(std::max(1u, p_.threads) + 1, strips) * strip;
@@ -136,15 +138,15 @@ private:
     }
     std::int32_t* parents(std::size_t m) { return parents_.get() + (m - 2) % stage_rows_ * n_; }
 
-    // The range of frames in which m keys can end and from which the last frame can still be reached.
+    // The range of frames in which a path with m keys can end such that the last frame can still be reached.
     std::size_t first_end_frame(std::size_t m) const {
         if (m < 2) return 0;
-        const std::size_t left = (p_.max_keys - m) * reach_;
-        return std::max((m - 1) * p_.min_gap, n_ - 1 > left ? n_ - 1 - left : 0);
+        const std::size_t remaining = (p_.max_keys - m) * reach_;  // frames that the other keys can span
+        return std::max((m - 1) * p_.min_gap, n_ - 1 > remaining ? n_ - 1 - remaining : 0);
     }
     std::size_t last_end_frame(std::size_t m) const { return std::min(n_ - 1, (m - 1) * reach_); }
 
-    bool extend_stage(std::size_t stage, unsigned thread) {
+    bool compute_stage(std::size_t stage, unsigned thread) {
         if (thread == 0) {
             const auto row = starts_[stage].begin();
             for (std::size_t b = 0; b < blocks_; ++b)
@@ -155,13 +157,14 @@ private:
         if (!pool_.wait_for_all()) return false;
         const std::size_t rows = last_row(stage) - first_row(stage);
         for (std::size_t s; (s = next_strip_.fetch_add(1)) * strip < rows;)
-            if (!extend_strip(stage, s, thread)) return false;
+            if (!compute_strip(stage, s, thread)) return false;
         return pool_.wait_for_all();
     }
 
-    bool extend_strip(std::size_t stage, std::size_t s, unsigned thread) {
+    bool compute_strip(std::size_t stage, std::size_t s, unsigned thread) {
         const std::size_t first = first_row(stage) + s * strip, last = std::min(last_row(stage), first + strip);
-        // This strip reuses the rows of the strip `strips` earlier; the strip after that one must have read them.
+        // This strip overwrites the rows of the strip `strips` before it, which the strip after that one must have
+        // read.
         const std::size_t strips = ring_rows_ / strip;
         if (s >= strips && !wait_for_previous(s - strips + 2, all_done(), thread)) return false;
         Row rows[strip + 1];  // the previous row, then those of the strip
@@ -173,11 +176,11 @@ private:
             std::fill_n(rows[i].minima, blocks_, infinite);
         }
         for (std::size_t j = rows[1].first_frame; j <= rows[count].last_frame;) {
-            const std::size_t block_end = (j / block + 1) * block;  // its minima are final there
+            const std::size_t block_end = (j / block + 1) * block;  // the minimum of a block is final at its end
             const std::size_t stop = std::min(rows[count].last_frame + 1, block_end);
             if (!wait_for_previous(s, stop, thread)) return false;
             for (; j < stop; ++j)
-                for (std::size_t i = 1; i <= count; ++i) extend(rows[i - 1], rows[i], j);
+                for (std::size_t i = 1; i <= count; ++i) compute_path(rows[i - 1], rows[i], j);
             progress_[s].store(stop, std::memory_order_release);
         }
         for (std::size_t i = 1; i <= count; ++i) out_.costs[first - 1 + i] = rows[i].costs[n_ - 1];
@@ -197,28 +200,31 @@ private:
         return pool_.should_continue(thread);
     }
 
-    void extend(const Row& previous, const Row& now, std::size_t j) {
+    // Computes the best path of a row to frame j from the previous row.
+    void compute_path(const Row& previous, const Row& now, std::size_t j) {
         std::int32_t& best = now.parents[j];
         best = -1;
         if (!p_.allowed[j] || j < now.first_frame || j > now.last_frame) return;
-        const std::int32_t neighbour = j > now.first_frame ? now.parents[j - 1] : -1;  // parents of neighbours are good candidates
-        const bool has_below = previous.parents && j >= previous.first_frame && j <= previous.last_frame;
-        const double cost = best_parent(previous, j, neighbour, has_below ? previous.parents[j] : -1, best);
+        // The parents of neighbouring cells are good candidates.
+        const std::int32_t neighbour = j > now.first_frame ? now.parents[j - 1] : -1;
+        const bool has_fewer = previous.parents && j >= previous.first_frame && j <= previous.last_frame;
+        const double cost = best_parent(previous, j, neighbour, has_fewer ? previous.parents[j] : -1, best);
         now.costs[j] = cost;
         now.minima[j / block] = std::min(now.minima[j / block], cost);
     }
 
+    // Finds the best key before frame j among the paths with one key less; returns the cost, infinite if there is none.
     double best_parent(const Row& shorter, std::size_t j, std::int32_t neighbour, std::int32_t fewer_keys,
                        std::int32_t& parent) {
         const double *previous = shorter.costs, *previous_minima = shorter.minima, *edges = edges_.row(j);
         const std::size_t from = first_[j], to = j + 1 - p_.min_gap;  // k in [from, to)
         if (to <= from) return infinite;
         double best = p_.limit;
-        std::size_t best_k = n_;  // of equal costs the smallest k, in any order of evaluation
+        std::size_t best_k = n_;  // for equal costs the smallest k, whatever the order of evaluation
         const auto worse = [&](double cost, std::size_t k) { return cost > best || (cost == best && k >= best_k); };
         const auto consider = [&](std::size_t k) {
             if (previous[k] == infinite || worse(combine(previous[k], std::fabs(edges[k])), k)) return;
-            const double cost = combine(previous[k], edges_.exact(k, j, best));  // may stop once it is worse
+            const double cost = combine(previous[k], edges_.exact(k, j, best));  // may be a lower bound if it is worse
             if (!worse(cost, k)) best = cost, best_k = k;
         };
         for (const std::int32_t seed : {neighbour, fewer_keys})
@@ -231,14 +237,14 @@ private:
         const double* min_edges = edges_.min_bounds(j);
         const std::size_t first_block = from / block, blocks = (to + block - 1) / block;
         for (std::size_t b = first_block; b < blocks; b += 64) {
-            const double *paths = previous_minima + b, *first_frame = min_edges + (b - first_block);
-            auto candidates = promising(p_.sum, paths, first_frame, std::min<std::size_t>(64, blocks - b), best);
+            const double *paths = previous_minima + b, *block_edges = min_edges + (b - first_block);
+            auto candidates = find_candidates(p_.sum, paths, block_edges, std::min<std::size_t>(64, blocks - b), best);
             for (; candidates; candidates &= candidates - 1) {
                 const unsigned l = lowest_bit(candidates);
                 const std::size_t k = std::max(from, (b + l) * block), end = std::min(to, (b + l + 1) * block);
-                if (paths[l] == infinite || worse(combine(paths[l], first_frame[l]), k)) continue;
-                for (auto left = promising(p_.sum, previous + k, edges + k, end - k, best); left; left &= left - 1)
-                    consider(k + lowest_bit(left));
+                if (paths[l] == infinite || worse(combine(paths[l], block_edges[l]), k)) continue;
+                for (auto frames = find_candidates(p_.sum, previous + k, edges + k, end - k, best); frames; frames &= frames - 1)
+                    consider(k + lowest_bit(frames));
             }
         }
         if (best_k == n_) return infinite;
@@ -246,13 +252,13 @@ private:
         return best;
     }
 
-    // The frame with the cheapest path if bounds were costs; `to` if there is no path.
+    // The frame with the lowest cost of path and edge, with bounds in place of costs; `to` if there is no path.
     std::size_t best_by_bound(std::size_t from, std::size_t to, const double* edges, const double* previous) const {
         std::size_t at = to;
-        double first_frame = infinite;
+        double min_cost = infinite;
         for (std::size_t k = from; k < to; ++k) {
             const double cost = combine(previous[k], std::fabs(edges[k]));
-            if (cost < first_frame) first_frame = cost, at = k;
+            if (cost < min_cost) min_cost = cost, at = k;
         }
         return at;
     }
@@ -277,7 +283,7 @@ private:
     const std::size_t n_, reach_, blocks_, stage_rows_, ring_rows_;
     const std::vector<std::size_t>& first_;
     Edges& edges_;
-    std::unique_ptr<double[]> costs_, minima_;  // of the rows in work, and of those before them
+    std::unique_ptr<double[]> costs_, minima_;  // of the rows of the ring: those being computed and the strip before them
     std::vector<std::vector<double>> starts_;   // the costs before each stage
     std::vector<double> start_minima_;
     std::unique_ptr<std::int32_t[]> parents_;  // of the rows of one stage
@@ -288,7 +294,7 @@ private:
     SalientPaths out_;
 };
 
-// Lower bounds used as costs: the result is a good first estimate.
+// The edges of `Inbetweens` with lower bounds as costs: paths over them are a good first estimate.
 struct BoundsOnly {
     Inbetweens& edges;
     void prepare(ThreadPool& pool, unsigned thread) { edges.prepare(pool, thread); }
@@ -297,7 +303,7 @@ struct BoundsOnly {
     const double* min_bounds(std::size_t j) const { return edges.min_bounds(j); }
 };
 
-// The exact cost of the path with max_keys keys; infinite if there is none.
+// Returns the exact cost of the path with max_keys keys; infinite if there is none.
 double exact_cost(const SalientProblem& p, const SalientPaths& paths, Inbetweens& edges) {
     if (paths.costs[p.max_keys] == infinite) return infinite;
     const std::int32_t* keys = paths.keys.data() + paths.keys.size() - p.max_keys;

@@ -17,14 +17,15 @@ struct SalientProblem {
     std::size_t frames = 0, dims = 0;
     std::size_t max_keys = 0;
     double limit = std::numeric_limits<double>::infinity();  // paths with higher costs are skipped
-    bool top_only = false;    // for curves: skip paths with higher costs than the one with max_keys keys
+    bool top_only = false;    // for curves: skip paths with higher costs than that of the path with max_keys keys
     bool sum = false;         // cost of a path: the sum of its edges; else the maximum
     bool integrated = false;  // cost of an edge: the sum of squared distances; else the largest distance
     std::size_t min_gap = 1, max_gap = 0;  // frames between keys
     const std::uint8_t* allowed = nullptr;        // (frames) may be a key
     const std::uint8_t* pinned = nullptr;         // (frames) must be a key
     unsigned threads = 1;
-    // Numbers held at a time, if the gaps allow; the rest is recomputed. Defaults: 1 GB and 256 MB.
+    // Maximum numbers stored at a time, if the gaps allow that; others are computed again. The defaults are 1 GB and
+    // 256 MB.
     std::size_t max_distances = std::size_t{1} << 27, max_parents = std::size_t{1} << 26;
     bool (*keep_going)() = nullptr;               // called regularly by the calling thread; false interrupts
 };

@@ -1,4 +1,5 @@
-// SIMD types (an extension of gcc and clang), with functions also compiled for processors with fused multiply-add.
+// SIMD types (an extension of gcc and clang). KEYPOSE_VECTOR functions are compiled twice: with and without fused
+// multiply-add; the processor decides which one runs.
 #pragma once
 #include <cmath>
 
@@ -9,7 +10,7 @@
 #define KEYPOSE_VECTOR
 #endif
 
-// Functions called from a SIMD function must be inlined into it, else they are compiled without FMA.
+// For functions called from a KEYPOSE_VECTOR function: without inlining they are compiled without FMA.
 #define KEYPOSE_INLINE inline __attribute__((always_inline))
 
 namespace keypose {

@@ -7,7 +7,7 @@
 namespace keypose {
 namespace {
 
-// q * (rotation about one axis) needs half of the products of a quaternion product.
+// Returns q * (rotation about one axis), with half of the products of a general quaternion product.
 Q rotate_about_axis(const Q& q, int axis, double degrees) {
     const double half = degrees * (3.14159265358979323846 / 360.0);
     const double c = std::cos(half), s = std::sin(half);
@@ -55,8 +55,7 @@ void forward_kinematics(const std::int32_t* parents, const double* translations,
         double* position = world_positions + t * joints * 3;
         Q* world = reinterpret_cast<Q*>(world_rotations + t * joints * 4);
         for (std::size_t j = 0; j < joints; ++j) {
-            const Q local{rotation[4 * j], rotation[4 * j + 1], rotation[4 * j + 2],
-                                   rotation[4 * j + 3]};
+            const Q local{rotation[4 * j], rotation[4 * j + 1], rotation[4 * j + 2], rotation[4 * j + 3]};
             const double* v = translation + 3 * j;
             double* p = position + 3 * j;
             if (parents[j] < 0) {
@@ -82,6 +81,7 @@ void unwrap_euler(double* angles, std::size_t frames, std::size_t joints) {
     for (std::size_t i = joints * 3; i < frames * joints * 3; i += 3) {
         double* current = angles + i;
         const double* previous = current - joints * 3;
+        // A rotation has two triples of angles: (a, b, c) and (a + pi, pi - b, c + pi), each up to full turns.
         double same[3], other[3], same_distance = 0, other_distance = 0;
         for (int k = 0; k < 3; ++k) {
             const double mirrored = (k == 1 ? -current[k] : current[k]) + pi;

@@ -12,8 +12,8 @@ namespace keypose {
 namespace {
 
 constexpr double PI = 3.141592653589793;
-constexpr double ROUNDING = 1e-11;     // radians
-constexpr std::size_t LOOK_AHEAD = 4;  // swings, of which all but the last may be replaced by keys
+constexpr double ROUNDING = 1e-11;     // radians, by which the tolerance is reduced
+constexpr std::size_t LOOK_AHEAD = 4;  // next swings to which routes lead: keys can replace all but the last of them
 
 struct Key {
     std::size_t frame;
@@ -22,22 +22,22 @@ struct Key {
 
 class Joint {
 public:
-    Joint(const double* rotations, std::size_t frames, double tolerance, const KeyOptions& rule)
-        : rotations_(rotations), frames_(frames), tolerance_(std::max(0.0, tolerance - ROUNDING)), rule_(rule) {}
+    Joint(const double* rotations, std::size_t frames, double tolerance, const KeyOptions& options)
+        : rotations_(rotations), frames_(frames), tolerance_(std::max(0.0, tolerance - ROUNDING)), options_(options) {}
 
-    // The cheapest chain of keys and swings, out of the swings first to end_index - 1; sets `is_swing_used` for those
-    // used.
+    // Returns the cheapest chain of keys and swings, with some of the swings first to end_index - 1; sets is_swing_used
+    // for these.
     const std::vector<AdjustableKey>& chain(const CandidateSwings& swings, std::size_t first, std::size_t end_index,
                                           std::uint8_t* is_swing_used) {
         swings_ = &swings;
         first_ = first;
-        routes_.assign(end_index - first + 1, {});  // to each swing, and to the end of the clip
-        from_start();
+        routes_.assign(end_index - first + 1, {});  // the best route to each swing, and to the end of the clip
+        start_routes();
         for (std::size_t n = 0; n + 1 < routes_.size(); ++n) {
-            base_ = routes_[n].cost + rule_.swing_cost;
+            base_ = routes_[n].cost + options_.swing_cost;
             from_ = n + 1;
             pending_.clear();
-            walk({static_cast<std::size_t>(swings.ends[first + n]), last_rotation(n)}, n + 1);
+            extend_routes({static_cast<std::size_t>(swings.ends[first + n]), last_rotation(n)}, n + 1);
         }
         std::vector<const Route*> route;
         for (std::size_t n = routes_.size(); n;) {
@@ -67,15 +67,15 @@ public:
         };
         for (std::size_t t = 0; t < chain_.front().frame; ++t) write(t, chain_.front().rotation);
         for (std::size_t t = chain_.back().frame; t < frames_; ++t) write(t, chain_.back().rotation);
-        std::size_t ends = 0;  // ends of swings so far: they come in pairs
+        std::size_t ends = 0;  // number of ends of swings so far; each swing has two
         for (std::size_t k = 0; k + 1 < chain_.size(); ++k) {
             const AdjustableKey &a = chain_[k], &b = chain_[k + 1];
             ends += a.fixed;
             const bool swings = a.fixed && ends % 2;
             const V3 rotation_vector = swings ? swing_rotation_vector(in_chain_[ends / 2]) : rotation_between(a.rotation, b.rotation);
-            const double part = 1.0 / static_cast<double>(b.frame - a.frame);
+            const double step_fraction = 1.0 / static_cast<double>(b.frame - a.frame);
             for (std::size_t t = a.frame; t < b.frame; ++t)
-                write(t, rotate_by(a.rotation, part * static_cast<double>(t - a.frame) * rotation_vector));
+                write(t, rotate_by(a.rotation, step_fraction * static_cast<double>(t - a.frame) * rotation_vector));
         }
     }
 
@@ -107,16 +107,16 @@ private:
         if (before) routes_[n].keys.push_back(*before);
     }
 
-    bool stays_within_from(const Key& node) const {
-        for (std::size_t t = node.frame + 1; t < frames_; ++t) {
-            const V3 difference = rotation_between(node.rotation, original(t));
+    bool is_constant_after(const Key& key_before) const {
+        for (std::size_t t = key_before.frame + 1; t < frames_; ++t) {
+            const V3 difference = rotation_between(key_before.rotation, original(t));
             if (dot(difference, difference) > tolerance_ * tolerance_) return false;
         }
         return true;
     }
 
-    // Starts from the beginning of the clip; the first key holds for all frames before it.
-    void from_start() {
+    // Records the routes from the start of the clip; the rotation is constant up to the first key.
+    void start_routes() {
         base_ = 0;
         from_ = 0;
         pending_.clear();
@@ -125,72 +125,72 @@ private:
         std::size_t frame = 0;
         bundle_.add(1, {});
         while (frame + 1 < frames_ && bundle_.add(1, rotation_between(origin, original(frame + 1)))) ++frame;
-        const Q held_rotation = rotate_by(origin, bundle_.rotation_vector());
+        const Q constant_rotation = rotate_by(origin, bundle_.rotation_vector());
         std::size_t n = 0;
         for (; n + 1 < routes_.size() && start(n) <= frame; ++n) {
             if (bundle_.fits(rotation_between(origin, first_rotation(n)), start(n))) {
                 reach_swing(n);
             } else {
-                const Key before{start(n) - 1, held_rotation};
+                const Key before{start(n) - 1, constant_rotation};
                 reach_swing(n, &before);
             }
         }
-        pending_.push_back({frame, held_rotation});
-        walk({frame, held_rotation}, n);
+        pending_.push_back({frame, constant_rotation});
+        extend_routes({frame, constant_rotation}, n);
     }
 
-    // Continues from a key or the end of a swing to the next few swings from n on, and to the end of the clip if it
-    // comes before them.
-    void walk(Key node, std::size_t n) {
+    // Records the routes from a key or the end of a swing to the next LOOK_AHEAD swings from n on, and to the end of
+    // the clip if there are fewer.
+    void extend_routes(Key key_before, std::size_t n) {
         const std::size_t last = routes_.size() - 1, stop = std::min(n + LOOK_AHEAD, last);
         while (true) {
-            if (stop == last && stays_within_from(node)) return reach_swing(last);
-            const std::size_t reach = extend_leg(node);
+            if (stop == last && is_constant_after(key_before)) return reach_swing(last);
+            const std::size_t reach = extend_span(key_before);
             for (; n < stop && start(n) <= reach; ++n) {
-                const std::size_t length = start(n) - node.frame;
-                const V3 direct = rotation_between(node.rotation, first_rotation(n));
+                const std::size_t length = start(n) - key_before.frame;
+                const V3 direct = rotation_between(key_before.rotation, first_rotation(n));
                 if (bundle_.fits((1.0 / static_cast<double>(length)) * direct, length - 1)) {
                     reach_swing(n);
                 } else {
-                    const Key before = key_on_leg(node, start(n) - 1);
+                    const Key before = key_on_span(key_before, start(n) - 1);
                     reach_swing(n, &before);
                 }
             }
             if (n == stop && stop != last) return;
-            node = key_on_leg(node, reach);
-            pending_.push_back(node);
+            key_before = key_on_span(key_before, reach);
+            pending_.push_back(key_before);
             if (reach == frames_ - 1) return reach_swing(last);
         }
     }
 
-    // The last frame up to which one constant rotation from a key stays within the tolerance; bundle_ then holds it,
-    // per frame.
-    std::size_t extend_leg(const Key& node) {
+    // Returns the last frame up to which a rotation at constant speed from a key stays within the tolerance; bundle_
+    // then has its rotation vector per frame.
+    std::size_t extend_span(const Key& key_before) {
         bundle_.clear(tolerance_);
-        const std::size_t end_index = std::min(frames_, node.frame + 1 + rule_.max_span);
-        std::size_t frame = node.frame;
+        const std::size_t end_index = std::min(frames_, key_before.frame + 1 + options_.max_span);
+        std::size_t frame = key_before.frame;
         while (frame + 1 < end_index) {
-            const V3 target = rotation_between(node.rotation, original(frame + 1));
-            const bool near_half = std::sqrt(dot(target, target)) + tolerance_ > PI - 0.01;  // the direction is ambiguous
-            const bool next = frame == node.frame;  // a key there is always exact: no frame lies between
-            if (!next && near_half) break;
-            if (!bundle_.add(static_cast<double>(frame + 1 - node.frame), target) && !next) break;
+            const V3 target = rotation_between(key_before.rotation, original(frame + 1));
+            const bool near_half_turn = std::sqrt(dot(target, target)) + tolerance_ > PI - 0.01;  // the direction is ambiguous
+            const bool is_next = frame == key_before.frame;  // a key there is always exact: no frame lies between
+            if (!is_next && near_half_turn) break;
+            if (!bundle_.add(static_cast<double>(frame + 1 - key_before.frame), target) && !is_next) break;
             ++frame;
-            if (near_half || !bundle_.size()) break;
+            if (near_half_turn || !bundle_.size()) break;
         }
-        is_direct_ = frame == node.frame + 1;
+        is_direct_ = frame == key_before.frame + 1;
         return frame;
     }
 
-    Key key_on_leg(const Key& node, std::size_t frame) const {
+    Key key_on_span(const Key& key_before, std::size_t frame) const {
         if (is_direct_) return {frame, original(frame)};
-        return {frame, rotate_by(node.rotation, static_cast<double>(frame - node.frame) * bundle_.rotation_vector())};
+        return {frame, rotate_by(key_before.rotation, static_cast<double>(frame - key_before.frame) * bundle_.rotation_vector())};
     }
 
     const double* rotations_;
     std::size_t frames_;
     double tolerance_;
-    const KeyOptions& rule_;
+    const KeyOptions& options_;
     const CandidateSwings* swings_ = nullptr;
     std::size_t first_ = 0, from_ = 0;
     double base_ = 0;
@@ -205,7 +205,7 @@ private:
 }  // namespace
 
 JointKeys fit_joint_keys(const double* rotations, std::size_t frames, std::size_t joints, const CandidateSwings& swings,
-                     const KeyOptions& rule, bool (*keep_going)()) {
+                     const KeyOptions& options, bool (*keep_going)()) {
     JointKeys out;
     out.is_swing_used.assign(swings.count, 0);
     out.playback.resize(frames * joints * 4);
@@ -216,7 +216,7 @@ JointKeys fit_joint_keys(const double* rotations, std::size_t frames, std::size_
         while (end_index < swings.count && swings.joints[end_index] == static_cast<std::int32_t>(j)) ++end_index;
         for (std::size_t t = 0; t < frames; ++t)
             std::copy_n(rotations + 4 * (t * joints + j), 4, own.data() + 4 * t);
-        Joint joint(own.data(), frames, rule.tolerances[j], rule);
+        Joint joint(own.data(), frames, options.tolerances[j], options);
         for (const AdjustableKey& key : joint.chain(swings, first, end_index, out.is_swing_used.data())) {
             if (key.fixed) continue;
             out.joints.push_back(static_cast<std::int32_t>(j));

@@ -7,7 +7,8 @@ namespace keypose {
 
 namespace {
 
-// A swing clipped to the table's time range: seconds from its start, and the samples whose centres lie within.
+// A swing clipped to the time range of its table: seconds from the start of the range, and the samples [first, stop)
+// with their centres in the swing.
 struct ClippedSwing {
     std::int32_t index, body_part;
     double start, end;
@@ -15,8 +16,8 @@ struct ClippedSwing {
 };
 
 struct SampledSwings {
-    std::int64_t n;                          // samples
-    std::vector<std::vector<ClippedSwing>> by_body_part;   // (n_parts,)
+    std::int64_t n;                                       // number of samples
+    std::vector<std::vector<ClippedSwing>> by_body_part;  // (n_body_parts,)
 
     SampledSwings(const SwingTable& table, std::size_t n_body_parts, double rate)
         : n(std::max<std::int64_t>(1, std::llrint((table.end_s - table.start_s) * rate))), by_body_part(n_body_parts) {
@@ -39,42 +40,42 @@ double cosine(const double* a, const double* b) { return a[0] * b[0] + a[1] * b[
 
 SwingOverlap overlap_swings(const SwingTable& query, const SwingTable& other, std::size_t n_body_parts, double rate,
                             double min_cosine, bool by_axes) {
-    const SampledSwings query_samples_(query, n_body_parts, rate), other_samples(other, n_body_parts, rate);
-    const std::int64_t lowest = std::min<std::int64_t>(0, other_samples.n - query_samples_.n);
-    const std::int64_t highest = lowest + std::abs(other_samples.n - query_samples_.n);
-    const std::size_t shifts = highest - lowest + 1;
-    std::vector<double> overlaps(shifts, 0.0), agreement(shifts, 0.0), cumulative(other_samples.n + 1, 0.0);
+    const SampledSwings sampled_query(query, n_body_parts, rate), sampled_other(other, n_body_parts, rate);
+    const std::int64_t min_shift = std::min<std::int64_t>(0, sampled_other.n - sampled_query.n);
+    const std::int64_t max_shift = min_shift + std::abs(sampled_other.n - sampled_query.n);
+    const std::size_t shifts = max_shift - min_shift + 1;
+    std::vector<double> overlaps(shifts, 0.0), agreement(shifts, 0.0), cumulative(sampled_other.n + 1, 0.0);
     double query_samples = 0.0;
     for (std::size_t body_part = 0; body_part < n_body_parts; ++body_part) {
         if (!query.present[body_part] || !other.present[body_part]) continue;
-        for (const ClippedSwing& o : other_samples.by_body_part[body_part])
+        for (const ClippedSwing& o : sampled_other.by_body_part[body_part])
             for (std::int64_t t = o.first; t < o.stop; ++t) cumulative[t + 1] += 1.0;
-        for (const ClippedSwing& q : query_samples_.by_body_part[body_part]) {
+        for (const ClippedSwing& q : sampled_query.by_body_part[body_part]) {
             query_samples += static_cast<double>(q.stop - q.first);
-            for (const ClippedSwing& o : other_samples.by_body_part[body_part]) {
+            for (const ClippedSwing& o : sampled_other.by_body_part[body_part]) {
                 const double axis_cosine = by_axes ? cosine(query.axes + 3 * q.index, other.axes + 3 * o.index) : 1.0;
-                const std::int64_t last = std::min(highest, o.stop - q.first - 1);
-                for (std::int64_t s = std::max(lowest, o.first - q.stop + 1); s <= last; ++s) {
+                const std::int64_t last = std::min(max_shift, o.stop - q.first - 1);
+                for (std::int64_t s = std::max(min_shift, o.first - q.stop + 1); s <= last; ++s) {
                     const auto overlap = static_cast<double>(std::min(q.stop + s, o.stop) - std::max(q.first + s, o.first));
-                    overlaps[s - lowest] += overlap;
-                    agreement[s - lowest] += axis_cosine * overlap;
+                    overlaps[s - min_shift] += overlap;
+                    agreement[s - min_shift] += axis_cosine * overlap;
                 }
             }
         }
     }
-    for (std::int64_t t = 0; t < other_samples.n; ++t) cumulative[t + 1] += cumulative[t];
+    for (std::int64_t t = 0; t < sampled_other.n; ++t) cumulative[t + 1] += cumulative[t];
 
-    SwingOverlap result{0.0, lowest, {}};
+    SwingOverlap result{0.0, min_shift, {}};
     for (std::size_t k = 0; k < shifts; ++k) {
-        const double in_window = query_samples_.n <= other_samples.n ? cumulative[k + query_samples_.n] - cumulative[k] : cumulative[other_samples.n];
+        const double in_window = sampled_query.n <= sampled_other.n ? cumulative[k + sampled_query.n] - cumulative[k] : cumulative[sampled_other.n];
         const double union_samples = query_samples + in_window - overlaps[k];
         const double score = union_samples > 0.0 ? agreement[k] / union_samples : 0.0;
-        if (k == 0 || score > result.score) result = {score, lowest + static_cast<std::int64_t>(k), {}};
+        if (k == 0 || score > result.score) result = {score, min_shift + static_cast<std::int64_t>(k), {}};
     }
     const double shift_s = static_cast<double>(result.shift) / rate;
     for (std::size_t body_part = 0; body_part < n_body_parts; ++body_part)
-        for (const ClippedSwing& q : query_samples_.by_body_part[body_part])
-            for (const ClippedSwing& o : other_samples.by_body_part[body_part]) {
+        for (const ClippedSwing& q : sampled_query.by_body_part[body_part])
+            for (const ClippedSwing& o : sampled_other.by_body_part[body_part]) {
                 const double overlap_s = std::min(q.end + shift_s, o.end) - std::max(q.start + shift_s, o.start);
                 const double axis_cosine = cosine(query.axes + 3 * q.index, other.axes + 3 * o.index);
                 if (overlap_s > 0.0 && axis_cosine >= min_cosine) result.matches.push_back({q.index, o.index, axis_cosine, overlap_s});

@@ -25,16 +25,16 @@ void require(bool condition, const char* message) {
 }
 
 keypose::SwingTable parse_table(const nb::tuple& arrays, double start_s, double end_s, double rate) {
-    require(arrays.size() == 5, "a sheet is parts, starts, ends, axes and which parts there are");
+    require(arrays.size() == 5, "a table of swings is (body parts, starts, ends, axes, present body parts)");
     const auto body_parts = nb::cast<BodyParts>(arrays[0], false);
     const auto starts = nb::cast<Times>(arrays[1], false), ends = nb::cast<Times>(arrays[2], false);
     const auto axes = nb::cast<Axes>(arrays[3], false);
     const auto present = nb::cast<Flags>(arrays[4], false);
     const std::size_t n = body_parts.shape(0);
-    require(starts.shape(0) == n && ends.shape(0) == n && axes.shape(0) == n, "each swing has a part, times and an axis");
+    require(starts.shape(0) == n && ends.shape(0) == n && axes.shape(0) == n, "each swing must have a body part, a start, an end and an axis");
     for (std::size_t k = 0; k < n; ++k)
-        require(body_parts(k) >= 0 && static_cast<std::size_t>(body_parts(k)) < present.shape(0), "there is no such part");
-    require(std::isfinite(start_s) && start_s <= end_s && (end_s - start_s) * rate < kMaxSamples, "times must rise, and not too far");
+        require(body_parts(k) >= 0 && static_cast<std::size_t>(body_parts(k)) < present.shape(0), "there is no such body part");
+    require(std::isfinite(start_s) && start_s <= end_s && (end_s - start_s) * rate < kMaxSamples, "the end must not be before the start, and the range not too long");
     return {body_parts.data(), starts.data(), ends.data(), axes.data(), n, present.data(), start_s, end_s};
 }
 
@@ -50,7 +50,7 @@ nb::tuple overlap_swings(nb::tuple query, double query_from, double query_to, nb
     require(rate > 0.0 && std::isfinite(rate), "the rate must be above 0");
     const auto query_table = parse_table(query, query_from, query_to, rate), other_table = parse_table(other, other_from, other_to, rate);
     const std::size_t n_body_parts = nb::cast<Flags>(query[4], false).shape(0);
-    require(nb::cast<Flags>(other[4], false).shape(0) == n_body_parts, "both must be of the same parts");
+    require(nb::cast<Flags>(other[4], false).shape(0) == n_body_parts, "both tables must have the same body parts");
     keypose::SwingOverlap result;
     {
         nb::gil_scoped_release unlocked;

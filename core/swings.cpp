@@ -12,12 +12,12 @@ namespace {
 
 double angle(V3 a, V3 b) { return std::acos(std::clamp(dot(a, b), -1.0, 1.0)); }
 
-// Segments one joint at a time; the arrays are reused from joint to joint.
-class Joint {
+// Segments segmenter joint at a time; the arrays are reused from joint to joint.
+class JointSegmenter {
 public:
-    Joint(std::size_t frames, const SwingOptions& rule)
-        : rule_(rule), frames_(frames), velocities_(frames), axes_(frames), errors_(frames), order_(frames),
-          rest_(frames), free_(frames) {}
+    JointSegmenter(std::size_t frames, const SwingOptions& options)
+        : options_(options), frames_(frames), velocities_(frames), axes_(frames), errors_(frames), order_(frames),
+          is_rest_(frames), is_free_(frames) {}
 
     void segment(const double* rotations, std::size_t stride, std::int32_t joint, SwingSpans& out) {
         differentiate(rotations, stride);
@@ -28,7 +28,7 @@ public:
                          [this](std::size_t a, std::size_t b) { return errors_[a] < errors_[b]; });
         spans_.clear();
         for (const std::size_t seed : order_)
-            if (free_[seed]) grow(seed);
+            if (is_free_[seed]) grow(seed);
         std::sort(spans_.begin(), spans_.end());
         for (const auto& [start, end] : spans_) {
             V3 sum;
@@ -38,7 +38,7 @@ public:
         }
         for (std::size_t t = 0; t < frames_; ++t) {
             const std::size_t start = t;
-            while (t < frames_ && rest_[t]) ++t;
+            while (t < frames_ && is_rest_[t]) ++t;
             if (t > start) add(out.rests, joint, start, t - 1);
         }
     }
@@ -50,7 +50,7 @@ private:
         spans.ends.push_back(static_cast<std::int32_t>(end));
     }
 
-    // The rotation vector from each frame to the next; the last frame repeats the one before it.
+    // Computes the rotation vector from each frame to the next; the last frame repeats the one before it.
     void differentiate(const double* rotations, std::size_t stride) {
         const auto at = [&](std::size_t t) {
             const double* q = rotations + t * stride;
@@ -60,29 +60,31 @@ private:
         velocities_[frames_ - 1] = frames_ > 1 ? velocities_[frames_ - 2] : V3{};
     }
 
-    // Axes of the mean velocities over a box that is clipped at the ends of the clip; slow frames are rest.
+    // Computes the axes of the mean velocities in a window around each frame, which is shorter at the ends of the clip;
+    // marks slow frames as rest.
     void smooth() {
-        const std::size_t before = rule_.smoothing / 2, after = rule_.smoothing - before;
+        const std::size_t before = options_.smoothing / 2, after = options_.smoothing - before;
         for (std::size_t t = 0; t < frames_; ++t) {
             const std::size_t first = t > before ? t - before : 0, window_end = std::min(frames_, t + after);
             V3 sum;
             for (std::size_t i = first; i < window_end; ++i) sum = sum + velocities_[i];
             const double length = std::sqrt(dot(sum, sum));
-            rest_[t] = length / static_cast<double>(window_end - first) < rule_.rest_speed;
-            free_[t] = !rest_[t];
+            is_rest_[t] = length / static_cast<double>(window_end - first) < options_.rest_speed;
+            is_free_[t] = !is_rest_[t];
             axes_[t] = length > 0 ? (1 / length) * sum : V3{};
         }
     }
 
-    // The difference of the axes around each frame from its own; beyond the ends, the first or last axis is used.
+    // Computes for each frame the weighted sum of the angles between its axis and those around it; beyond the ends of
+    // the clip, the first or last axis is used.
     void compute_errors() {
         std::fill(errors_.begin(), errors_.end(), 0.0);
         const std::size_t last = frames_ - 1;
-        for (std::size_t k = 1; k <= rule_.half_window; ++k) {
-            const double relative = static_cast<double>(k) / static_cast<double>(2 * rule_.half_window);
+        for (std::size_t k = 1; k <= options_.half_window; ++k) {
+            const double relative = static_cast<double>(k) / static_cast<double>(2 * options_.half_window);
             const double weight = 1 / (1 + relative * relative);
             for (std::size_t t = 0; t + k <= last; ++t) {
-                if (rest_[t] && rest_[t + k]) continue;  // neither is used as a seed
+                if (is_rest_[t] && is_rest_[t + k]) continue;  // seeds are never at rest
                 const double difference = weight * angle(axes_[t], axes_[t + k]);
                 errors_[t] += difference;
                 errors_[t + k] += difference;
@@ -96,17 +98,17 @@ private:
 
     // Grows a span from the seed to the left or right, whichever axis is closer, while the mean is below the threshold.
     void grow(std::size_t seed) {
-        const double none = std::numeric_limits<double>::infinity();
+        const double infinite = std::numeric_limits<double>::infinity();
         const auto difference = [&](std::size_t t) {
-            return rule_.cosine ? 1 - std::clamp(dot(axes_[t], axes_[seed]), -1.0, 1.0) : angle(axes_[t], axes_[seed]);
+            return options_.cosine ? 1 - std::clamp(dot(axes_[t], axes_[seed]), -1.0, 1.0) : angle(axes_[t], axes_[seed]);
         };
-        const auto left_of = [&](std::size_t t) { return t > 0 && free_[t - 1] ? difference(t - 1) : none; };
-        const auto right_of = [&](std::size_t t) { return t + 1 < frames_ && free_[t + 1] ? difference(t + 1) : none; };
+        const auto left_of = [&](std::size_t t) { return t > 0 && is_free_[t - 1] ? difference(t - 1) : infinite; };
+        const auto right_of = [&](std::size_t t) { return t + 1 < frames_ && is_free_[t + 1] ? difference(t + 1) : infinite; };
         std::size_t start = seed, end = seed;
         double sum = 0, left = left_of(seed), right = right_of(seed);
         while (true) {
             const double min_difference = std::min(left, right);
-            if (min_difference == none || (sum + min_difference) / static_cast<double>(end - start + 2) > rule_.threshold) break;
+            if (min_difference == infinite || (sum + min_difference) / static_cast<double>(end - start + 2) > options_.threshold) break;
             sum += min_difference;
             if (left <= right) {
                 left = left_of(--start);
@@ -114,27 +116,27 @@ private:
                 right = right_of(++end);
             }
         }
-        std::fill(free_.begin() + static_cast<std::ptrdiff_t>(start), free_.begin() + static_cast<std::ptrdiff_t>(end) + 1, 0);
-        if (end - start + 1 >= rule_.min_frames) spans_.emplace_back(start, end);
+        std::fill(is_free_.begin() + static_cast<std::ptrdiff_t>(start), is_free_.begin() + static_cast<std::ptrdiff_t>(end) + 1, 0);
+        if (end - start + 1 >= options_.min_frames) spans_.emplace_back(start, end);
     }
 
-    const SwingOptions rule_;
+    const SwingOptions options_;
     const std::size_t frames_;
     std::vector<V3> velocities_, axes_;
     std::vector<double> errors_;
     std::vector<std::size_t> order_;
-    std::vector<char> rest_, free_;
+    std::vector<char> is_rest_, is_free_;
     std::vector<std::pair<std::size_t, std::size_t>> spans_;
 };
 
 }  // namespace
 
-SwingSpans swing_spans(const double* rotations, std::size_t frames, std::size_t joints, const SwingOptions& rule,
+SwingSpans swing_spans(const double* rotations, std::size_t frames, std::size_t joints, const SwingOptions& options,
                        bool (*keep_going)()) {
     SwingSpans out;
-    Joint one(frames, rule);
+    JointSegmenter segmenter(frames, options);
     for (std::size_t j = 0; j < joints; ++j) {
-        one.segment(rotations + 4 * j, 4 * joints, static_cast<std::int32_t>(j), out);
+        segmenter.segment(rotations + 4 * j, 4 * joints, static_cast<std::int32_t>(j), out);
         if (keep_going && !keep_going()) {
             out.finished = false;
             break;

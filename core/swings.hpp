@@ -8,10 +8,10 @@ namespace keypose {
 
 struct SwingOptions {
     std::size_t smoothing;    // frames of the box filter of velocities
-    std::size_t half_window;  // frames on both sides that measure how steady a frame's axis is
-    std::size_t min_frames;        // of a swing
+    std::size_t half_window;  // frames on both sides of a frame with which its axis is compared
+    std::size_t min_frames;   // of a swing
     double rest_speed;        // radians per frame: slower frames are rest
-    double threshold;         // maximum mean difference of a swing's axes from that of its seed
+    double threshold;         // maximum mean difference between the axes of a swing and that of its seed
     bool cosine;              // difference is 1 - cos of the angle instead of the angle
 };
 
@@ -25,8 +25,9 @@ struct SwingSpans {
     bool finished = true;
 };
 
-// rotations: (frames, joints, 4) local, wxyz. `keep_going` is called after each joint; it may be null.
-SwingSpans swing_spans(const double* rotations, std::size_t frames, std::size_t joints, const SwingOptions& rule,
+// rotations: (frames, joints, 4) local, wxyz. `keep_going` is called after each joint, false interrupts; it may be
+// null.
+SwingSpans swing_spans(const double* rotations, std::size_t frames, std::size_t joints, const SwingOptions& options,
                        bool (*keep_going)());
 
 }  // namespace keypose

@@ -16,8 +16,8 @@ bool is_digit(char c) { return static_cast<unsigned>(c - '0') < 10u; }
 bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\v' || c == '\f'; }
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
-// A decimal with a mantissa below 2^53 and at most 22 decimals is one exact division (Clinger's
-// fast path): the result is the nearest double, as from_chars would give. Returns null otherwise.
+// Parses a decimal with a mantissa below 2^53 and at most 22 decimals by one exact division (Clinger's fast path); the
+// result is the nearest double, as that of from_chars. Returns null for other numbers.
 const char* parse_short_decimal(const char* p, const char* end, double& value) {
     const bool negative = *p == '-';
     p += negative;
@@ -39,7 +39,8 @@ const char* parse_short_decimal(const char* p, const char* end, double& value) {
     return p;
 }
 
-// Of a number outside the range of doubles: whether it is too small, from the exponent of its first nonzero digit.
+// Returns for a number outside the range of doubles whether it is too small, from the exponent of its first nonzero
+// digit.
 bool is_below_one(const char* p, const char* end) {
     const char* exponent = std::find_if(p, end, [](char c) { return c == 'e' || c == 'E'; });
     const char* point = std::find(p, exponent, '.');
@@ -59,7 +60,7 @@ const char* parse_number(const char* p, const char* end, double& value) {
     }
     if (const char* after = parse_short_decimal(p, end, value)) return after;
     const auto [after, error] = std::from_chars(p, end, value);
-    if (error == std::errc::result_out_of_range) {  // underflow is 0; overflow is not finite
+    if (error == std::errc::result_out_of_range) {  // a number that is too small becomes 0, one that is too large infinite
         value = is_below_one(p, after) ? 0.0 : HUGE_VAL;
         return after;
     }

@@ -12,7 +12,7 @@ enum class RowFault { none, not_a_number, not_finite, wrong_count };
 struct Rows {
     std::vector<double> values;  // row-major, `columns` per row
     std::size_t rows = 0;
-    std::size_t glued = 0;         // numbers without blank before their minus sign
+    std::size_t glued = 0;         // numbers whose minus sign follows the previous number without a blank
     std::size_t truncated = 0;     // numbers in an incomplete last row, which is dropped
     RowFault fault = RowFault::none;
     std::size_t line = 0;    // of the fault, 0-based from the start of the text

@@ -12,7 +12,8 @@ namespace keypose {
 
 class ThreadPool {
 public:
-    // `keep_going` is called regularly, by the calling thread only; false interrupts the work. It may be null.
+    // `keep_going` is called regularly, only by the thread that called run(); false interrupts the work. It may be
+    // null.
     ThreadPool(unsigned requested, bool (*keep_going)()) : requested_(requested), keep_going_(keep_going) {}
 
     // Calls work(thread) on every thread; returns false if interrupted. An exception in any thread stops all and is
@@ -36,7 +37,7 @@ public:
                     wait_for_size();
                     run_guarded(n);
                 });
-            } catch (...) {  // no thread, or no memory for one
+            } catch (...) {  // the system has no more threads or memory
                 break;
             }
         }

@@ -10,8 +10,8 @@
 
 namespace keypose {
 
-// Page faults on fresh memory would cost more than the computation itself. Arrays of some megabytes therefore request
-// huge pages; larger ones do not, as the system might have to compact memory for them.
+// Page faults on newly allocated memory can take longer than the computation itself. Arrays of some megabytes therefore
+// request huge pages; larger ones do not, as the system might have to compact memory for them.
 template <class T>
 class UninitializedArray {
 public:

@@ -18,8 +18,8 @@ constexpr std::size_t kLanes = 8;
 constexpr std::size_t kBlock = 3 * kLanes;  // maximum number of query vectors that are compared together
 constexpr float kFar = std::numeric_limits<float>::infinity();
 
-// Some vectors of a query, stored by dimension and times -2, so that adding products to the squared lengths of both
-// gives squared distances; lanes beyond the end of the query have infinite distance.
+// Some vectors of a query, stored by dimension and multiplied by -2: the sum of their products with a vector and of
+// both squared lengths is the squared distance. Lanes beyond the end of the query have infinite distance.
 struct Block {
     std::size_t count, eights;
     std::vector<float> numbers;  // (D, 8 eights)
@@ -40,21 +40,21 @@ struct Block {
     }
 };
 
-// A vector of a chosen clip.
+// A vector of a chosen clip: its index among all vectors, and the index of its clip in clip_indices.
 struct Row {
-    std::size_t at, clip;  // its index among all vectors, and that of its clip in clip_indices
+    std::size_t at, clip;
 };
 
-// Minimum squared distances between a block and rows: for each vector of the block and clip, and for each variant of
-// the query and row.
+// Minimum squared distances between a block and rows: for each vector of the block to each clip, and for each row to
+// each variant of the query.
 struct Minima {
     float* of_clips;                 // (clips, 8 eights)
     float* of_rows;                  // (variants, rows)
-    const std::size_t *from, *to;    // (variants,) the lanes of the block of each variant
+    const std::size_t *from, *to;    // (variants,) the lanes [from, to) of the block that belong to each variant
     std::size_t variants;
 };
 
-// Processes as many rows at once as keep their sums in registers.
+// Updates the minima. As many rows are processed at a time as their sums fit into the registers.
 template <std::size_t Eights, std::size_t Rows>
 KEYPOSE_INLINE void compare(const Block& block, const ClipWindows& clips, const std::vector<Row>& rows, Minima minima) {
     constexpr std::size_t kWidth = Eights * kLanes;

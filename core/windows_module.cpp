@@ -23,8 +23,8 @@ void require(bool condition, const char* message) {
 
 void require_bounds(const Bounds& bounds, std::size_t end) {
     require(bounds.shape(0) > 1 && bounds(0) == 0 && static_cast<std::size_t>(bounds(bounds.shape(0) - 1)) == end,
-            "bounds must begin at 0 and end with the vectors");
-    for (std::size_t k = 1; k < bounds.shape(0); ++k) require(bounds(k - 1) < bounds(k), "bounds must rise");
+            "bounds must begin with 0 and end with the number of vectors");
+    for (std::size_t k = 1; k < bounds.shape(0); ++k) require(bounds(k - 1) < bounds(k), "bounds must increase");
 }
 
 template <typename Number>
@@ -36,8 +36,8 @@ nb::ndarray<nb::numpy, Number> make_array(std::size_t rows, std::size_t columns,
 
 nb::tuple nearest_windows(Vectors query, Bounds variants, Vectors vectors, Singles squares, Singles weights, Bounds bounds,
                           ClipIndices clip_indices) {
-    require(query.shape(1) == vectors.shape(1), "vectors must have as many numbers as the query's");
-    require(squares.shape(0) == vectors.shape(0) && weights.shape(0) == vectors.shape(0), "one square and weight each");
+    require(query.shape(1) == vectors.shape(1), "query and vectors must have the same number of columns");
+    require(squares.shape(0) == vectors.shape(0) && weights.shape(0) == vectors.shape(0), "squares and weights must have one entry per vector");
     require_bounds(variants, query.shape(0));
     require_bounds(bounds, vectors.shape(0));
     const std::size_t clips = bounds.shape(0) - 1;
@@ -49,9 +49,9 @@ nb::tuple nearest_windows(Vectors query, Bounds variants, Vectors vectors, Singl
     auto backward_out = make_array(variants.shape(0) - 1, clip_indices.shape(0), backward);
     {
         nb::gil_scoped_release unlocked;
-        const keypose::ClipWindows of_clips{vectors.data(), squares.data(), weights.data(), bounds.data(),
+        const keypose::ClipWindows windows{vectors.data(), squares.data(), weights.data(), bounds.data(),
                                                vectors.shape(1)};
-        keypose::nearest_windows(query.data(), query.shape(0), variants.data(), variants.shape(0) - 1, of_clips, clip_indices.data(),
+        keypose::nearest_windows(query.data(), query.shape(0), variants.data(), variants.shape(0) - 1, windows, clip_indices.data(),
                                  clip_indices.shape(0), forward, backward);
     }
     return nb::make_tuple(forward_out, backward_out);
@@ -60,8 +60,8 @@ nb::tuple nearest_windows(Vectors query, Bounds variants, Vectors vectors, Singl
 using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 nb::tuple nearest_match(Rows rows, Rows pattern, std::size_t first, std::size_t last) {
-    require(rows.shape(1) == pattern.shape(1) && pattern.shape(0) > 0, "both must have as many numbers in a row");
-    require(first <= last && last + pattern.shape(0) <= rows.shape(0), "the piece must lie within the rows");
+    require(rows.shape(1) == pattern.shape(1) && pattern.shape(0) > 0, "rows and pattern must have the same number of columns");
+    require(first <= last && last + pattern.shape(0) <= rows.shape(0), "the pattern must lie within the rows");
     const auto match =
         keypose::nearest_match(rows.data(), pattern.data(), pattern.shape(0), pattern.shape(1), first, last);
     return nb::make_tuple(match.at, match.square);
@@ -72,8 +72,8 @@ nb::tuple nearest_match(Rows rows, Rows pattern, std::size_t first, std::size_t 
 void bind_windows(nb::module_& m) {
     m.def("nearest_windows", &nearest_windows, "query"_a, "variants"_a, "vectors"_a, "squares"_a, "weights"_a, "bounds"_a,
           "clip_indices"_a,
-          "Return the distances from the windows of a query to the nearest of each clip (W, K), and for each variant of the "
-          "query the weighted sums of the distances back (Q, K).");
+          "Return the distances from the windows of a query to the nearest window of each clip (W, K), and for each variant of "
+          "the query the weighted sums of the distances from the windows of each clip to the nearest of the query (Q, K).");
     m.def("nearest_match", &nearest_match, "rows"_a, "pattern"_a, "first"_a, "last"_a,
-          "Return the row from first to last at which rows (N, D) are nearest to a pattern (M, D), and the mean square there.");
+          "Return the row from first to last at which rows (N, D) are nearest to a pattern (M, D), and the mean squared distance there.");
 }

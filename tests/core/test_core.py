@@ -104,7 +104,7 @@ def test_row_limit():
 def test_arguments_are_checked():
     with pytest.raises(ValueError, match="columns"):
         _core.parse_rows(b"1", 0, 0, 1, 1)
-    with pytest.raises(ValueError, match="behind"):
+    with pytest.raises(ValueError, match="after the end"):
         _core.parse_rows(b"1", 2, 1, 1, 1)
     with pytest.raises(ValueError, match="before their children"):
         _core.forward_kinematics(np.array([0], np.int32), np.zeros((1, 1, 3)), np.zeros((1, 1, 4)))

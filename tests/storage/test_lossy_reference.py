@@ -91,7 +91,7 @@ def test_arbitrary_coded_clips(data):
     assert kernel.decode_pose(group_sections.pose).tolist() == first
     start, next_row = np.array(first, np.int64), None if after is None else np.array(after, np.int64)
     if any(abs(n) > 2**44 for row in numbers for n in row):
-        with pytest.raises(RuntimeError, match="beyond all measure"):
+        with pytest.raises(RuntimeError, match="out of range"):
             kernel.decode_body(group_sections.frames, group_sections.body, start, next_row)
         return
     result = kernel.decode_body(group_sections.frames, group_sections.body, start, next_row)
@@ -99,7 +99,7 @@ def test_arbitrary_coded_clips(data):
     values = [reference.values(row) for row in numbers]
     rotations = [v for row in values for v, track in zip(row, reference.tracks, strict=True) if track["turns"]]
     if any(abs(turn) > 2**20 for turn in rotations):
-        with pytest.raises(RuntimeError, match="beyond all measure"):
+        with pytest.raises(RuntimeError, match="out of range"):
             kernel.poses(result)
         return
     for ours, theirs in zip(zip(*map(reference.frame, values), strict=True), kernel.poses(result), strict=True):

@@ -247,5 +247,5 @@ def test_core_rejects_swings_that_do_not_fit():
     for starts, ends in (([5], [10]), ([-1], [3]), ([4], [4]), ([1, 3], [3, 6]), ([5, 1], [7, 2])):
         with pytest.raises(ValueError, match="swing"):
             call(starts, ends)
-    with pytest.raises(ValueError, match="longest"):
+    with pytest.raises(ValueError, match="max_span"):
         call([], [], 0)
