@@ -15,16 +15,16 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
 
-# No real value is larger, in any unit; products of a few numbers below it do not overflow.
+# Values of real motions are smaller in any unit; products of a few such numbers do not overflow.
 MAX_MAGNITUDE = 1e15
-NUMERIC_KINDS = "biufO"  # kinds of arrays that may hold numbers
+NUMERIC_KINDS = "biufO"  # kinds of arrays that may contain numbers
 
 
 def freeze_floats(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Floats:
     """Return ``values`` as a read-only, C-contiguous float64 array of ``shape`` (None: any length).
 
-    The data are copied unless nobody else can write to them. Raise ModelError if the shape differs or a number is not
-    finite or above ``MAX_MAGNITUDE``; ``name`` starts the message.
+    The data are copied if they may be written to elsewhere. Raise ModelError if the shape differs or a number is not
+    finite or above ``MAX_MAGNITUDE``; the message starts with ``name``.
     """
     try:
         if np.iscomplexobj(values) or _is_masked(values):
@@ -38,7 +38,7 @@ def freeze_floats(values: ArrayLike, shape: tuple[int | None, ...], name: str) -
     except (TypeError, ValueError, OverflowError) as error:
         raise ModelError(f"not numbers ({error})", option=name) from None
     _check_shape(array, shape, name)
-    if array.size and not (array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE):  # nor NaN
+    if array.size and not (array.min() >= -MAX_MAGNITUDE and array.max() <= MAX_MAGNITUDE):  # also false for NaN
         is_valid = np.abs(array) <= MAX_MAGNITUDE
         index = tuple(int(i) for i in np.argwhere(~is_valid)[0])
         expected = f"finite numbers up to {MAX_MAGNITUDE:g}"
@@ -76,7 +76,7 @@ def freeze_or_copy(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def freeze(array: NDArray[Any]) -> NDArray[Any]:
-    """Make ``array`` itself read-only and return it. For new arrays that nobody else can write to."""
+    """Make ``array`` itself read-only and return it; only for new arrays to which no other reference exists."""
     array.setflags(write=False)
     return array
 

@@ -45,10 +45,10 @@ JointNames: TypeAlias = str | Iterable[str]
 ROOT_HEIGHT_ONLY = ("root_matched", "unmatched")
 
 MAX_DIRECT_TAPS = 64  # up to here direct convolution is faster than an FFT
-BLOCK_FRAMES = 2048  # a block of a few dozen columns fits in a core's cache
+BLOCK_FRAMES = 2048  # a block of a few dozen columns fits into the cache of a core
 
 # Off-diagonal entries are at most half of the diagonal, and each cyclic reduction at least squares that ratio: after
-# six it is below 2^-64, less than the precision of a double. So the work is linear in the length.
+# six reductions it is below 2^-64, less than the precision of a double. Therefore the time is linear in the length.
 REDUCTIONS = 6
 
 
@@ -98,7 +98,7 @@ def compute_features(
 ) -> Features:
     """Return the features of ``joints`` (names, body parts or groups), weighted by joint and smoothed in time.
 
-    ``smoothing_s`` is the sigma of a Gaussian in seconds; 0: no smoothing.
+    ``smoothing_s`` is the sigma of a Gaussian filter in seconds; 0: no smoothing.
     """
     check_choice("features", kind, tuple(FEATURE_KINDS))
     indices = resolve_joints(motion.skeleton, joints)
@@ -125,7 +125,7 @@ def compute_features(
 def build_array_features(values: ArrayLike, fps: float | None, smoothing_s: float = 0.0) -> Features:
     """Return a plain array as features: (T, D) with a joint per column, or (T, J, C) with C columns per joint.
 
-    (T,) is one column. Without ``fps`` a frame lasts a second.
+    An array (T,) is one column. The default of ``fps`` is one frame per second.
     """
     rate = 1.0 if fps is None else check_number("fps", fps, above=0)
     array = freeze_floats(values, (None,) * _count_dimensions(values), "array of frames and columns")
@@ -203,13 +203,13 @@ def gaussian_filter(values: Floats, sigma_frames: float, cut_sigmas: float = 4.0
 
     At the ends of the clip the weights inside are scaled to sum to 1.
     """
-    reach = int(min(cut_sigmas * sigma_frames + 1e-9, len(values)))  # not beyond the clip
+    reach = int(min(cut_sigmas * sigma_frames + 1e-9, len(values)))  # at most the length of the clip
     if reach < 1:
         return values.copy()
     taps = np.exp(-0.5 * (np.arange(-reach, reach + 1) / sigma_frames) ** 2)
     flat = values.reshape(len(values), -1)
     weight_sums = _convolve(np.ones((len(flat), 1)), taps)
-    mean = flat.mean(axis=0)  # far from the origin an FFT would lose digits
+    mean = flat.mean(axis=0)  # far from the origin an FFT would lose precision
     smooth: Floats = _convolve(flat - mean, taps) / weight_sums + mean
     return smooth.reshape(values.shape)
 
@@ -233,7 +233,7 @@ def _convolve(values: Floats, taps: Floats) -> Floats:
 def natural_spline(keys: Floats, values: Floats, at: Floats) -> Floats:
     """Return the natural cubic spline through ``values`` (K, ...) at increasing ``keys`` (K,), at times ``at`` (N,).
 
-    Columns are independent. Outside of the keys the end values hold. O(K + N log K) per column.
+    Columns are independent. Before the first and after the last key the curve is constant. O(K + N log K) per column.
     """
     times = np.asarray(keys, np.float64)
     if len(times) == 1:
@@ -282,7 +282,7 @@ def _solve_tridiagonal(below: Floats, above: Floats, right: Floats, reductions: 
         return right
     rows = (slice(None),) + (None,) * (right.ndim - 1)
     odd_below, odd_above, odd_right = below[1::2], above[1::2], right[1::2]
-    left, after = below[2::2], above[: n - 1 : 2]  # of the even rows that have an odd row before, after them
+    left, after = below[2::2], above[: n - 1 : 2]  # of the even rows with an odd row before them, after them
     to_left, to_right = len(left), len(after)
     diagonal, even_right = np.ones((n + 1) // 2), right[::2].copy()
     even_below, even_above = np.zeros(len(diagonal)), np.zeros(len(diagonal))

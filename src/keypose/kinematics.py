@@ -20,15 +20,15 @@ UPS: tuple[Up, ...] = get_args(Up)
 
 REFERENCE_HEIGHT_MM = 1700.0
 
-# Ground contact, stated on a figure of REFERENCE_HEIGHT_MM.
+# Limits of ground contacts, on a figure of REFERENCE_HEIGHT_MM.
 CONTACT_HEIGHT_M = 0.08
 CONTACT_SPEED_M_PER_S = 0.25
 MIN_CONTACT_S = 0.1
 MAX_CONTACT_GAP_S = 0.05
-RUN_TOLERANCE_FRAMES = 0.01  # at 120.0005 fps (.0083333 s) 0.1 s still counts as 12 frames
+RUN_TOLERANCE_FRAMES = 0.01  # so that 0.1 s are 12 frames also at 120.0005 fps (a frame time of .0083333 s)
 
-# A rest pose counts as upright when it is at least this tall compared with its widest side: a T-pose is
-# about as wide as it is tall; a skeleton that lies down is much wider.
+# A rest pose is upright if the ratio of its height to its widest side is at least this: a T-pose is about as wide as it
+# is tall; a skeleton that lies down is much wider.
 UPRIGHT_RATIO = 0.7
 
 # An axis is up if its share of the vector from feet to head is at least this: within 41 degrees, so that no two
@@ -68,13 +68,13 @@ def vertical_extent(points: Floats, up: Up) -> Floats:
 
 
 def is_upright(points: Floats, up: Up) -> bool:
-    """Return whether one pose (N, 3) stands along the up axis."""
+    """Return whether one pose (N, 3) is upright along the up axis."""
     widest = float(np.ptp(points, axis=0).max())
     return widest > 0 and float(vertical_extent(points, up)) >= UPRIGHT_RATIO * widest
 
 
 def dominant_up(below: Floats, above: Floats) -> Up | None:
-    """Return the axis along which ``above`` lies over ``below`` (both (T, 3)) in most frames, or None."""
+    """Return the axis along which ``above`` is above ``below`` (both (T, 3)) in most frames; None if there is none."""
     direction = np.median(above - below, axis=0)
     axis = int(np.argmax(np.abs(direction)))
     if np.abs(direction[axis]) <= DOMINANT_SHARE * np.linalg.norm(direction):
@@ -85,8 +85,8 @@ def dominant_up(below: Floats, above: Floats) -> Up | None:
 def find_ground_contacts(feet: Floats, fps: float, up: Up, metres_per_unit: float) -> Bools:
     """Return which feet touch the ground, (T, F), from ``feet`` (T, F, P, 3): P points (ankle, toe) for each foot.
 
-    A foot is in contact where one of its points is near the clip's floor and slow for at least ``MIN_CONTACT_S``;
-    shorter gaps than ``MAX_CONTACT_GAP_S`` are closed. ``metres_per_unit``: of the figure scaled to the reference
+    A foot is in contact while one of its points is near the floor of the clip and slow, for at least ``MIN_CONTACT_S``;
+    gaps shorter than ``MAX_CONTACT_GAP_S`` are closed. ``metres_per_unit``: of the figure scaled to the reference
     height.
     """
     metres = feet * metres_per_unit
@@ -114,7 +114,7 @@ class Stance(NamedTuple):
 def find_stances(feet: Sequence[Floats], in_contact: Bools, up: Up) -> tuple[Stance, ...]:
     """Return the stances of ``feet``, each (T, P, 3), for the flags ``in_contact`` (T, F).
 
-    The point of a stance is the one that drifts least: a foot that rolls over its toes moves its ankle but does not
+    The point of a stance is the one that moves least: a foot that rolls over its toes moves its ankle but does not
     slide.
     """
     stances = []
@@ -128,7 +128,7 @@ def find_stances(feet: Sequence[Floats], in_contact: Bools, up: Up) -> tuple[Sta
 def foot_slide(feet: Sequence[Floats], stances: Sequence[Stance], up: Up) -> float | None:
     """Return the mean horizontal distance of ``feet``, each (T, P, 3), from their mid-contact position.
 
-    In file units, over all frames of contact; None if there is no contact.
+    It is in file units and the mean over all frames of contact; None if there is no contact.
     """
     if not stances:
         return None

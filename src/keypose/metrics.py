@@ -1,4 +1,5 @@
-"""Score a motion against its original, in millimetres on a figure of 1.7 m whatever the size and unit of the file."""
+"""Errors of a motion against its original, in millimetres on a figure of 1.7 m, whatever the size and unit of the
+file."""
 
 from __future__ import annotations
 
@@ -16,22 +17,22 @@ from keypose.model import KeyedMotion, Motion, Selection
 from keypose.rotations import angle_between
 
 BYTES_PER_VALUE = 4  # a float32, as most formats store
-MIN_BONE_RATIO = 0.01  # of the longest bone: shorter bones do not tell the unit of a figure
+MIN_BONE_RATIO = 0.01  # of the longest bone; shorter bones are ignored when units are matched
 LENGTH_TOLERANCE = 1e-3  # relative difference of equal lengths
 ARRAYS = ("per_frame_mm", "per_joint_mm")  # fields of a score
-MIN_ACCELERATION_MM = 1e-6  # per frame squared: a ratio to smaller ones means nothing
+MIN_ACCELERATION_MM = 1e-6  # per frame squared; ratios to smaller ones are undefined
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Score(Frozen):
-    """Errors of a motion against its original, and how many numbers it stores. End sites do not count.
+    """Errors of a motion against its original, without end sites, and how many numbers it stores.
 
-    None: not defined for this motion, or not computed; ``score`` computes all measures.
+    A measure is None if it is not defined for this motion or was not computed; ``score`` computes all measures.
 
     Distances are of joints in the world; angles are between local rotations. Foot slide is the mean horizontal distance
-    of a foot from its position at the middle of each contact of the original, over the frames of contact; of ankle and
-    toe the one that stays in place counts. ``key_acceleration`` is the mean world acceleration at inner keys divided by
-    the original's at the same frames: far above 1 the motion jerks there.
+    of a foot from its position at the middle of each contact of the original, over the frames of contact; it is
+    measured on the ankle or the toe, whichever stays in place. ``key_acceleration`` is the mean world acceleration at
+    inner keys divided by that of the original at the same frames; if it is far above 1, the motion jerks at keys.
     """
 
     mean_mm: float
@@ -43,9 +44,9 @@ class Score(Frozen):
     max_deg: float | None = None
     worst_rotation_frame: int | None = None  # frame of the largest angle
     worst_rotation_joint: str | None = None  # joint of the largest angle
-    foot_slide_mm: float | None = None  # also None: no foot is recognised, or none ever stands
+    foot_slide_mm: float | None = None  # also None if no foot is recognised or none is ever in contact
     original_foot_slide_mm: float | None = None
-    key_acceleration: float | None = None  # also None: no inner keys, or no acceleration of the original there
+    key_acceleration: float | None = None  # also None without inner keys, or if the original has no acceleration there
     stored_values: int | None = None
     bytes: int | None = None
     per_joint_mm: Floats | None = None  # (J,) mean over frames
@@ -65,7 +66,7 @@ class Score(Frozen):
         return {name: values for name in ARRAYS if (values := getattr(self, name)) is not None}
 
     def without_arrays(self) -> Self:
-        """Return the figures alone, as results of many clips have them."""
+        """Return the score without its arrays, for results of many clips."""
         return replace(self, per_frame_mm=None, per_joint_mm=None)
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""Pure functions on arrays whose last axis holds unit quaternions, wxyz.
+"""Pure functions on arrays of unit quaternions wxyz, which are the last axis.
 
 Euler angles are in radians here and intrinsic: order ``"ZYX"`` means ``q = qz * qy * qx``, the rotation
 that a BVH file with channels ``Zrotation Yrotation Xrotation`` describes. Every function takes and
@@ -117,8 +117,8 @@ def from_euler(angles: Floats, order: str) -> Floats:
 def to_euler(q: Floats, order: str) -> Floats:
     """Return intrinsic Euler angles (..., 3) in radians, the middle one within +-pi/2.
 
-    Closed form after Bernardes & Viollet 2022, which stays accurate near gimbal lock; at the
-    lock itself, where only a sum of the outer angles is determined, the first one is 0.
+    Closed form after Bernardes & Viollet 2022, which is accurate near gimbal lock; at the lock itself, where only a sum
+    of the outer angles is determined, the first one is 0.
     """
     i, j, k = (AXES.index(axis) for axis in reversed(order))  # extrinsic, first rotation first
     sign = 1.0 if (j - i) % 3 == 1 else -1.0
@@ -129,7 +129,7 @@ def to_euler(q: Floats, order: str) -> Floats:
     first = half_sum - half_difference
     last = (half_sum + half_difference) * sign
     near_zero, near_pi = np.abs(middle) < 1e-7, np.abs(middle - np.pi) < 1e-7
-    # At gimbal lock the last angle takes the whole rotation.
+    # At gimbal lock the last angle is the whole rotation and the first one 0.
     first = np.where(near_zero, 2.0 * half_sum, np.where(near_pi, -2.0 * half_difference, first))
     last = np.where(near_zero | near_pi, 0.0, last)
     angles = np.stack((last, middle - np.pi / 2.0, first), axis=-1)
@@ -140,8 +140,8 @@ def to_euler(q: Floats, order: str) -> Floats:
 def unwrap_euler(angles: Floats) -> Floats:
     """Return Euler ``angles`` (T, J, 3) in radians as curves without jumps.
 
-    Each frame takes, of the two Euler triples that describe the same rotation and all their multiples of a
-    full rotation, the one nearest to the frame before it; the first frame stays as it is.
+    Two Euler triples, each plus any number of full rotations, describe the same rotation; each frame gets the one
+    nearest to the frame before it. The first frame does not change.
     """
     return _core.unwrap_euler(np.ascontiguousarray(angles, dtype=np.float64))
 
@@ -153,7 +153,7 @@ def from_matrix(m: Floats) -> Floats:
     squares = np.stack((d0 + d1 + d2, d0 - d1 - d2, d1 - d0 - d2, d2 - d0 - d1), axis=-1) + 1.0
     x, y, z = m[..., 2, 1] - m[..., 1, 2], m[..., 0, 2] - m[..., 2, 0], m[..., 1, 0] - m[..., 0, 1]
     xy, xz, yz = m[..., 1, 0] + m[..., 0, 1], m[..., 0, 2] + m[..., 2, 0], m[..., 2, 1] + m[..., 1, 2]
-    rows = np.stack(  # four times the outer product q q^T: take its longest row
+    rows = np.stack(  # four times the outer product q q^T; its longest row is used
         (
             np.stack((squares[..., 0], x, y, z), -1),
             np.stack((x, squares[..., 1], xy, xz), -1),

@@ -14,7 +14,7 @@ segment:
     left_hand                  wrist                 left_wrist
     left_palm, left_fingers    knuckles, fingers as one
     left_thumb1, left_index1 ...  finger joints from the palm outwards; left_index0 is a metacarpal
-    left_hip_joint             a helper between hips and thigh, usually of no length
+    left_hip_joint             a helper between hips and thigh, usually of length 0
     left_thigh                 hip joint             left_hip, left_upper_leg
     left_shin                  knee                  left_knee, left_lower_leg, left_calf
     left_foot                  ankle                 left_ankle
@@ -22,11 +22,11 @@ segment:
     left_eye, jaw              eye, jaw
 
 and the same for ``right_``; a limb without a side in the file has no prefix. Each of these belongs to at most one
-joint. Other recognised joints (faces, twist bones, end joints, controls) get a body part made from their own name, such
-as ``left_forearm_twist``.
+joint. The body part of other recognised joints (faces, twist bones, end joints, controls) is made from their own name,
+such as ``left_forearm_twist``.
 
-``names.py`` has the words and parses one name; ``body_parts.py`` resolves ambiguous names by the hierarchy, and has
-the result.
+``names.py`` defines the vocabulary and parses one name; ``body_parts.py`` resolves ambiguous names by the hierarchy and
+defines the result, ``Anatomy``.
 """
 
 from keypose.anatomy.body_parts import Anatomy, recognise

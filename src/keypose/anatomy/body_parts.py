@@ -71,7 +71,7 @@ def part_name(side: str, segment: str) -> str:
 
 @dataclass(frozen=True)
 class Anatomy:
-    """The body part of each joint. The package's docstring lists the body parts."""
+    """The body part of each joint of a skeleton; the docstring of the package lists all body parts."""
 
     names: tuple[str, ...]  # of the joints, as in the file
     body_parts: tuple[str | None, ...]  # None: not recognised; otherwise unique
@@ -119,9 +119,9 @@ class Anatomy:
         return {side: joints for side, joints in feet.items() if joints}
 
     def vertical_pair(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Return low and high joints of a standing figure: feet and head, or the next best.
+        """Return the lowest and the highest joints of a standing figure: feet and head, or the nearest existing joints.
 
-        None if that is unknown, as for an animal with a tail, whose head is in front of rather than above its feet.
+        None if unknown, as for an animal with a tail: its head is not above its feet but in front of them.
         """
         if any(part is not None and part.startswith(w.TAIL) for part in self.body_parts):
             return None
@@ -181,7 +181,7 @@ def _swap_side(name: str) -> str:
 def recognise(names: Sequence[str], parents: Sequence[int]) -> Anatomy:
     """Return the body part of each joint; ``parents`` come before their children, -1 marks a root.
 
-    Several points without any hierarchy are markers on the skin, not joints: none is recognised.
+    Several points without a hierarchy are markers on the skin, not joints; none of them is recognised.
     """
     names = tuple(names)
     if len(names) > 1 and all(parent < 0 for parent in parents):
@@ -203,13 +203,13 @@ def recognise(names: Sequence[str], parents: Sequence[int]) -> Anatomy:
 def _find_limb(
     joint_of_part: dict[str, int], labels: list[Label], parents: Sequence[int], limb: str, side: str
 ) -> None:
-    """Assign the segments of one arm or leg: first along its best line of joints, then the other joints."""
+    """Assign the segments of one arm or leg: first to the line of joints that fits best, then to the other joints."""
     members = [j for j, label in enumerate(labels) if label.kind == limb and label.side == side]
     if not members:
         return
     segments = w.LIMBS[limb]
     meanings = w.ARM_WORDS if limb == "arm" else w.LEG_WORDS
-    fits: list[dict[int, _Fit]] = []  # by joint: of the line from the root to it
+    fits: list[dict[int, _Fit]] = []  # by joint: fits of the line from the root to this joint
     best: _Fit = (0, ())
     for j, parent in enumerate(parents):
         fits.append(fits[parent] if parent >= 0 else {-1: (0, ())})
@@ -229,9 +229,9 @@ def _find_limb(
 def _extend_fits(
     fits: dict[int, _Fit], joint: int, meaning: dict[str, int], segments: tuple[str, ...]
 ) -> dict[int, _Fit]:
-    """Return the best fits of a line extended by ``joint``, by the outermost segment assigned so far.
+    """Return the best fits of a line of joints extended by ``joint``, keyed by the outermost segment assigned so far.
 
-    Segments follow each other in order; a joint may get none.
+    Segments are in order from the body outwards; a joint may have none.
     """
     extended = dict(fits)
     for k, segment in enumerate(segments):
@@ -326,7 +326,8 @@ def _find_finger(label: Label, first: int) -> str | None:
 
 
 def _starts_in_palm(joints: list[Label]) -> bool:
-    """Return whether a finger's first joint is its metacarpal: by a word, or without a number before a number 1."""
+    """Return whether the first joint of a finger is its metacarpal: its name has a word for it, or no number while the
+    next joint has the number 1."""
     if not w.METACARPAL_WORDS.isdisjoint(joints[0].words):
         return True
     return not joints[0].numbers and len(joints) > 1 and joints[1].numbers[:1] in (("1",), ("01",))
@@ -339,7 +340,7 @@ def _name_other_joints(body_parts: list[str | None], labels: list[Label]) -> Non
     for j, label in enumerate(labels):
         if body_parts[j] is not None or label.kind == "unknown":
             continue
-        # A joint whose words fit another joint better must not get the name of that part.
+        # A body part belongs to the joint that fits it best; another joint must not have the same name.
         base_name = label.snake_name if label.kind in ("helper", "face", "toe") else f"{label.snake_name}_helper"
         part = base_name
         while part in existing:

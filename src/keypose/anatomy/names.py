@@ -1,4 +1,4 @@
-"""Parse one joint name into side, words and kind of joint, with the meanings of every exporter's words."""
+"""Parse one joint name into side, words and kind of joint; the tables define the words of all exporters."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ METACARPAL_WORDS = frozenset({"metacarpal", "in", "start"})  # HandIndexStart, I
 EYE_WORDS = frozenset({"eye", "eyeball", "faceeye"})
 JAW_WORDS = frozenset({"jaw", "lowerjaw", "jawroot"})
 
-# One of these among a name's words decides, unless the whole name is in a table above.
+# A name that contains one of these words is a face joint or a helper, unless the whole name is in a table above.
 FACE_WORDS = _word_set(
     """
     face facial brow eyebrow eyelid lid eyelash lash nose nostril cheek lip mouth jaw chin tongue
@@ -117,7 +117,7 @@ Kind = Literal["arm", "leg", "hips", "spine", "neck", "head", "root", "finger", 
                "helper", "unknown"]  # fmt: skip
 
 _NAMESPACE = ":|/"
-MAX_LETTERS = 200  # of a name; bounds the size of the cache
+MAX_LETTERS = 200  # of a name; limits the size of the cache
 # LHipJoint -> L Hip Joint, TLS -> TLS, upper_arm.L -> upper arm L, Finger01 -> Finger 01
 _TOKEN = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _VERTEBRA = re.compile(r"([CTL])[0-9]{1,2}")

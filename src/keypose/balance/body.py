@@ -20,11 +20,11 @@ _KNUCKLES = ("middle1", "index1", "fingers", "palm")
 BALL_AHEAD_MM = 130.0  # of the ankle, for a foot without toes
 _MIN_LENGTH_RATIO = 1e-6  # of the height: shorter bones have no direction
 
-# Skeletons have no ear canal: it is at this share of the way from the base of the neck to the top of the head (the
-# centre of mass of head and neck in Plagenhoef et al. 1983).
+# Skeletons have no ear canal. It is assumed at this share of the way from the base of the neck to the top of the head
+# (the centre of mass of head and neck in Plagenhoef et al. 1983).
 EAR_ALONG = 0.55
-# A forearm or hand without an end continues the bone before it, with this ratio of lengths (Winter's body segment
-# lengths: upper arm 0.186, forearm 0.146, hand to the knuckles 0.054 of the height).
+# A forearm or hand without an end is assumed to continue the bone before it, with this ratio of lengths (Winter's body
+# segment lengths: upper arm 0.186, forearm 0.146, hand to the knuckles 0.054 of the height).
 FOREARM_OF_UPPER_ARM, HAND_OF_FOREARM = 0.785, 0.370
 
 # Of a foot, on a figure of 1.7 m.
@@ -49,7 +49,7 @@ class Foot(NamedTuple):
 
 
 def check_body(motion: Motion) -> None:
-    """Raise OptionError for figures whose masses are unknown."""
+    """Raise OptionError if the masses of the figure are unknown."""
     anatomy = motion.skeleton.anatomy
     body_parts = set(anatomy.body_parts)
     missing = [part for part in _REQUIRED_PARTS if part not in body_parts]
@@ -146,9 +146,9 @@ class _Body:
         return self._motion.world_positions()[:, self._joint_of[part]]
 
     def find(self, *body_parts: str, end_site_of: str, away_from: Floats | None = None) -> Floats | None:
-        """Return positions (T, 3) of the first existing body part, else the farthest end site of ``end_site_of``.
+        """Return positions (T, 3) of the first existing body part, else of the farthest end site of ``end_site_of``.
 
-        Joints at the position ``away_from`` (T, 3) do not count.
+        Joints at the position ``away_from`` (T, 3) are ignored.
         """
         for part in body_parts:
             if part in self._joint_of:
@@ -195,7 +195,7 @@ def ground_axes(motion: Motion) -> list[int]:
 
 
 def foot_outlines(motion: Motion, side: str) -> Floats:
-    """Return the corners (T, 4, 2) of a foot on the ground: beside heel and toes.
+    """Return the corners (T, 4, 2) of the outline of a foot on the ground: two beside the heel, two beside the toes.
 
     The outline is the vertical projection: it shortens as the foot tilts.
     """
@@ -220,7 +220,7 @@ def support_hulls(motion: Motion, contacts: FootContacts) -> tuple[Floats, Ints]
         return np.zeros((motion.n_frames, 8, 2)), np.zeros(motion.n_frames, np.int32)
     corners = np.stack([foot_outlines(motion, side) for side in contacts.feet], axis=1)  # (T, F, 4, 2)
     is_supported: Bools = np.asarray(contacts.in_contact.any(axis=1))
-    # a foot in the air is replaced by one in contact, which does not change the hull
+    # a foot in the air is replaced by one in contact, so it does not change the hull
     standing_foot = corners[np.arange(len(corners)), contacts.in_contact.argmax(axis=1)]
     points = np.where(contacts.in_contact[:, :, None, None], corners, standing_foot[:, None]).reshape(
         len(corners), -1, 2
@@ -253,9 +253,10 @@ def convex_hulls(points: Floats, is_wanted: Bools) -> tuple[Floats, Ints]:
 
 
 def _next_corners(points: Floats, current: Floats, tolerance: Floats) -> Floats:
-    """Return the points (T, 2) such that all ``points`` (T, N, 2) lie to the left of the line from ``current`` (T, 2).
+    """Return the point of each frame (T, 2) such that all ``points`` (T, N, 2) lie to the left of the line to it from
+    ``current`` (T, 2).
 
-    Of several on one line within ``tolerance`` (T,) the farthest.
+    If several are on one line within ``tolerance`` (T,), it is the farthest of them.
     """
     next_corner = current.copy()
     for n in range(points.shape[1]):
@@ -268,7 +269,8 @@ def _next_corners(points: Floats, current: Floats, tolerance: Floats) -> Floats:
 
 
 def margins(points: Floats, hulls: Floats, corners: Ints) -> Floats:
-    """Return how far ``points`` (T, 2) are inside convex ``hulls``, (T,): negative outside, NaN without corners."""
+    """Return the distances (T,) of ``points`` (T, 2) from the borders of convex ``hulls``: negative outside, NaN
+    without corners."""
     edges = np.roll(hulls, -1, axis=1) - hulls
     squares = np.sum(edges * edges, axis=-1)
     off = points[:, None] - hulls

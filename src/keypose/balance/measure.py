@@ -17,18 +17,18 @@ from keypose.model.motion import check_source_frames
 from keypose.validation import check_int, check_number
 
 GRAVITY_M_PER_S2 = 9.81
-VELOCITY_S = 0.05  # on both sides of a frame: faster changes (a sudden swing of an arm) are no falls
+VELOCITY_S = 0.05  # window on both sides of a frame; faster changes, such as a sudden swing of an arm, are no falls
 
 MIN_DURATION_S = 0.1  # minimum duration of a tip
-WORSE_MM = 50.0  # how much farther outside than ever around that time before the edit
-AROUND_S = 0.5  # on both sides: about one step of a walk, a fall that the next foot stops
+WORSE_MM = 50.0  # minimum increase of the distance outside, against the largest one around that time before the edit
+AROUND_S = 0.5  # window on both sides: about one step of a walk, which is a fall that the next foot stops
 
 
 def balance(motion: Motion, *, contacts: FootContacts | None = None) -> Balance:
     """Return the centre of mass of a figure in every frame, and its margin to the support of the feet.
 
-    Masses are those of people (``body.py``), so arms and legs must be recognised. ``contacts``: intended contacts
-    of the feet; None: detect them in the motion.
+    The masses are those of a person (``body.py``), so arms and legs must be recognised. ``contacts``: the intended
+    contacts of the feet; None: those detected in the motion.
     """
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
@@ -97,8 +97,8 @@ class Balance(Frozen):
     """The centre of mass and the support of the feet, per frame. Millimetres are on a figure of 1.7 m.
 
     Margins are distances on the ground to the border of the support: positive inside, negative outside, NaN in flight.
-    The extrapolated centre of mass (Hof 2005) is the centre of mass ahead by its velocity over sqrt(g / leg length): a
-    figure that moves can be stopped while that point is over its feet.
+    The extrapolated centre of mass (Hof 2005) is the centre of mass plus its velocity divided by sqrt(g / leg length):
+    a moving figure can stop while that point is over its feet.
     """
 
     name: str
@@ -109,7 +109,7 @@ class Balance(Frozen):
     extrapolated_centre_of_mass: Floats  # (T, 3)
     margin_mm: Floats  # (T,) of the centre of mass
     extrapolated_margin_mm: Floats  # (T,)
-    supported: Bools  # (T,) whether any foot stands
+    supported: Bools  # (T,) whether any foot is in contact
     hulls: Floats  # (T, N, 2) corners of the support on the ground axes; ``support`` returns them in the world
     n_corners: Ints  # (T,) number of valid corners of each hull
     ground_axes: tuple[int, int]  # indices of the two horizontal axes
@@ -153,8 +153,8 @@ class Tip:
     start: int  # the first frame
     end: int  # the last one
     worst: int  # the frame in which the centre of mass is farthest outside
-    before_mm: float  # its margin there before the edit: positive inside the feet, negative outside
-    after_mm: float  # and after it
+    before_mm: float  # its margin in that frame before the edit: positive inside the support, negative outside
+    after_mm: float  # its margin in that frame after the edit
     fps: float
 
     def __str__(self) -> str:
@@ -170,12 +170,13 @@ def tips_over(
     min_duration_s: float = MIN_DURATION_S,
     worse_mm: float = WORSE_MM,
 ) -> tuple[Tip, ...]:
-    """Return the spans of at least ``min_duration_s`` in which the edited figure, but not the unedited one, tips over.
+    """Return the spans of at least ``min_duration_s`` in which the edited figure tips over, but not the unedited one.
 
-    It stands on a foot, its centre of mass and the extrapolated one are both outside the support, and the nearer of the
-    two is more than ``worse_mm`` farther outside than at any time within ``AROUND_S`` in the unedited motion: walking,
-    running and jumping figures are outside normally. ``source``: for a retimed clip, the frame of ``before`` (may be
-    fractional) of each frame of ``after``. Frames that were in flight before the edit are ignored.
+    The figure tips if a foot is in contact, its centre of mass and the extrapolated one are both outside the support,
+    and the nearer of the two is more than ``worse_mm`` farther outside than at any time within ``AROUND_S`` in the
+    unedited motion: in walking, running and jumping they are often outside. ``source``: for a retimed clip, the frame
+    of ``before`` (may be fractional) of each frame of ``after``. Frames that were in flight before the edit are
+    ignored.
     """
     for value in (before, after):
         if not isinstance(value, Balance):

@@ -23,7 +23,8 @@ MIN_FPS, MAX_FPS = 1.0, 10_000.0
 def demo_motion(fps: float = 120.0, seed: int = 0) -> Motion:
     """Return a figure that stands, walks along a curve, turns around, jumps, kicks and stands again.
 
-    Every frame rate samples the same continuous motion. ``seed`` changes only a small sway. Metres, Y up.
+    The same continuous motion is sampled at any frame rate. ``seed`` changes only a small sway. Units are metres, Y is
+    up.
     """
     if not isinstance(fps, Real) or not MIN_FPS <= fps <= MAX_FPS:
         raise OptionError(f"{fps!r} frames per second", expected=f"a number from {MIN_FPS:g} to {MAX_FPS:g}")

@@ -15,11 +15,11 @@ HALF_WIDTH = 0.1  # of the stance
 
 # Walk, left foot first
 WALK_S = 0.7
-STEP_S, SWING_S = 0.52, 0.42  # otherwise both feet are on the floor
+STEP_S, SWING_S = 0.52, 0.42  # the remainder of a step has both feet on the floor
 STEP_LENGTHS = (0.34, 0.58, 0.58, 0.58, 0.58, 0.58, 0.56, 0.44)
 CURVE_DEG = 11.0  # to the left with every step
 
-# Turn around on the spot: the heading to which each foot turns, left foot first
+# Turn around on the spot: the heading of each foot after its step, left foot first
 TURN_S = WALK_S + len(STEP_LENGTHS) * STEP_S + 0.04
 TURN_STEP_S, TURN_SWING_S = 0.48, 0.38
 TURN_TO_DEG = (70.0, 125.0, 180.0, 180.0)
@@ -98,7 +98,7 @@ def _stance_position(centre: FootPosition, foot: int) -> FootPosition:
 
 def _jump(start: FootPosition, end: FootPosition) -> FootKeys:
     """Return the keys of a jump with both feet: take-off over the toes, tucked in the air, landing on the toes."""
-    leave_s = TAKE_OFF_S - 0.06  # the toes still push when the ball of the foot leaves the floor
+    leave_s = TAKE_OFF_S - 0.06  # the toes still push while the ball of the foot leaves the floor
     rise_s, top_s, fall_s = TAKE_OFF_S + 0.03, TAKE_OFF_S + 0.5 * FLIGHT_S, TOUCH_S - 0.1
     return FootKeys(
         position=((leave_s, *start), (TOUCH_S, *end)),
@@ -225,10 +225,10 @@ def offset_position(position: FootPosition, forward: float, left: float = 0.0, t
 def interpolate_keys(t: Floats, keys: Keys, derivatives: Derivatives | None = None) -> Floats:
     """Return the curves (T, D) at times ``t`` (T,) in s through ``keys`` of D values each; (T,) if D is 1.
 
-    Between two keys is the quintic with the velocities and accelerations of both, so the curve is C2 and the same at
-    any frame rate. At a key the acceleration is 0, and the velocity is 0 at extrema and between the slopes to the
-    neighbours elsewhere: the curve rests where its keys rest and does not overshoot. ``derivatives`` sets velocity and
-    acceleration of single keys instead. Outside its keys the curve is constant.
+    Between two keys the curve is the quintic with the velocities and accelerations of both keys, so it is C2 and the
+    same at any frame rate. At a key the acceleration is 0. The velocity is 0 at extrema and between the slopes to the
+    neighbours elsewhere, so the curve is constant between equal keys and does not overshoot. ``derivatives`` sets
+    velocity and acceleration of single keys instead. Before the first and after the last key the curve is constant.
     """
     table = np.array(keys, dtype=float)
     times, p = table[:, 0], table[:, 1:]

@@ -10,14 +10,14 @@ from keypose.demo.performance import Body
 from keypose.model import Skeleton
 from keypose.rotations import conjugate, from_euler, from_matrix, multiply, rotate
 
-STRIDE_M = 0.58  # between the feet, at which hips and arms swing by these angles:
+STRIDE_M = 0.58  # distance between the feet at which hips and arms swing by these angles:
 HIP_TWIST_DEG = 8.0  # the hip of the leading leg forward
 ARM_SWING_DEG = 21.0  # the other arm forward
 HIP_DROP_DEG = 4.0  # on the side of a raised foot
 CHEST_COUNTER_TWIST = 1.5  # relative to the hips; half as much in the world
-PELVIS_LEAN_SHARE = 0.4  # of the lean; the spine takes the remainder
+PELVIS_LEAN_SHARE = 0.4  # of the lean; the spine has the remainder
 SWAY_M = 0.004  # of the pelvis
-LEG_REACH = 0.998  # of the full length: the knee is never straight
+LEG_REACH = 0.998  # of the full length, so that the knee is never straight
 SOFTNESS_M = 0.004  # of the transition between two limits of the pelvis
 IGNORED_LIMIT_M = 1.0  # limits are raised by this much where they do not apply
 TOE_RELAX_M = 0.05  # height of the foot at which bent toes relax by half
@@ -100,7 +100,7 @@ def _stride(body: Body) -> Floats:
 
 
 def _lift_share(foot: Foot) -> Floats:
-    """Return 0 for a foot on the floor, towards 1 as it is lifted."""
+    """Return 0 for a foot on the floor, and up to 1 for a lifted foot."""
     return foot.lift / (foot.lift + 0.04)
 
 
@@ -124,7 +124,7 @@ def _hip(side: str, pelvis: Floats, pelvis_rotation: Floats) -> Floats:
 def _ankle(foot: Foot) -> tuple[Floats, Floats]:
     """Return ankle positions (T, 3) and world rotations (T, 4) of the foot: rolled about ball and heel, tilted."""
     ball, heel = np.deg2rad(foot.ball_roll), np.deg2rad(foot.heel_roll)
-    # In the foot's vertical plane: first about the ball of the foot, then about the heel.
+    # In the vertical plane of the foot: first about the ball of the foot, then about the heel.
     rise, back = ANKLE_HEIGHT_M - BALL_HEIGHT_M, BALL_AHEAD_M
     up = BALL_HEIGHT_M + rise * np.cos(ball) + back * np.sin(ball)
     along = BALL_AHEAD_M + rise * np.sin(ball) - back * np.cos(ball) + HEEL_BEHIND_M
@@ -164,7 +164,8 @@ def _leg(side: str, foot: Foot, pelvis: Floats, pelvis_rotation: Floats, pelvis_
 
 
 def _arm(side: str, controls: Floats, swing: Floats) -> dict[str, Floats]:
-    """Return the rotations of an arm: hangs from the T-pose, swings, bends its elbow more the further forward it is."""
+    """Return the rotations of an arm: lowered from the T-pose, swung, with the elbow bent more the further forward the
+    arm is."""
     forward, sideways, inward, elbow = controls.T
     forward = forward + swing
     elbow = elbow + 0.45 * np.logaddexp(0.0, swing / 6.0) * 6.0

@@ -23,13 +23,14 @@ MIN_MAGNITUDE = 1e-100  # of the largest number; squares of smaller ones underfl
 class Column(NamedTuple):
     """The source of a column of features."""
 
-    joint: str  # in a plain array each column is a joint: "column 0", ...
+    joint: str  # "column 0", ... in a plain array, where each column is a joint
     channel: str  # "x", "y", "z", "Zrotation", ...; "value" in a plain array
 
 
 @dataclass(frozen=True, eq=False)
 class Features(Frozen):
-    """Points, one per frame, whose distances measure how much frames differ. At least one frame and one column."""
+    """One point per frame; the distance of two points measures how much the frames differ. At least one frame and
+    column."""
 
     values: Floats  # (T, D)
     fps: float
@@ -82,8 +83,8 @@ class Features(Frozen):
 class EdgeCosts(Frozen):
     """The cost of every pair of neighbouring keys that are at most ``max_gap_frames`` apart.
 
-    ``costs[i, g - 1]`` is that of keys i and i + g; entries beyond the last frame are not used. Infinite where the two
-    must not be neighbours.
+    ``costs[i, g - 1]`` is the cost of the keys i and i + g, infinite if they must not be neighbours; entries beyond the
+    last frame are not used.
     """
 
     n_frames: int
@@ -128,8 +129,8 @@ class EdgeCosts(Frozen):
 class InbetweenCosts(Frozen):
     """The cost of each pair of neighbouring keys, computed on demand.
 
-    The cost is the largest error of a joint in a frame between the two, in mm; with ``use_mean``, their contribution
-    to the mean error of the clip.
+    The cost is the largest error of any joint in the frames between the two keys, in mm; with ``use_mean``, the
+    contribution of these frames to the mean error of the clip.
     """
 
     fps: float
@@ -193,7 +194,7 @@ class InbetweenCosts(Frozen):
 
     @property
     def scale(self) -> float:
-        """Factor of the kernels' costs: with ``use_mean`` they are sums over frames."""
+        """The factor from the costs of the kernels to mm: with ``use_mean`` the kernels return sums over frames."""
         return 1.0 / self.n_frames if self.use_mean else 1.0
 
     def build_table(self, max_gap_frames: int, threads: int = 1) -> EdgeCosts:
@@ -208,7 +209,8 @@ class InbetweenCosts(Frozen):
         return np.asarray(_core.inbetween_spans(*self.kernel_arguments, np.asarray(keys, np.int32)) * self.scale)
 
     def build_loop_table(self, max_gap_frames: int, threads: int = 1) -> EdgeCosts:
-        """Return the costs of a loop, whose last frame equals its first: rows continue past the end."""
+        """Return the costs of all pairs of keys of a loop, where the last frame equals the first and spans may cross
+        the end."""
         period = self.n_frames - 1
         frames = np.append(np.arange(period), np.arange(max_gap_frames + 1) % period).astype(np.int32)
         table = self._take_frames(frames).build_table(max_gap_frames, threads).costs[: period + 1]

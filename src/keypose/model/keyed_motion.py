@@ -1,4 +1,4 @@
-"""KeyedMotion: key poses with curves between them, and the residual that these leave out."""
+"""KeyedMotion: key poses with curves between them, and the residual, the difference of the capture from the curves."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from keypose.validation import check_int, check_number
 class KeyedMotion(Frozen):
     """Sparse motion: poses at keys, curves between them, and the residual. Can be sampled at any frame or rate.
 
-    Rotations are quaternions with continuous signs, or Euler angles in the order of each joint. A quaternion curve is
-    a cubic in its four components, scaled to length 1, as in glTF and Blender; without tangents rotations have constant
-    speed along the shorter way. Before the first and after the last key the nearest pose holds.
+    Rotations are quaternions with continuous signs, or Euler angles in the order of each joint. A quaternion curve is a
+    cubic in its four components, scaled to length 1, as in glTF and Blender; without tangents rotations have constant
+    speed along the shorter way. Before the first and after the last key the pose is constant.
     """
 
     name: str
@@ -166,9 +166,10 @@ class KeyedMotion(Frozen):
         raise OptionError(f"no key at frame {frame}", hint=f"the nearest are at {', '.join(map(str, nearest))}")
 
     def sample(self, residual: float = 0.0, *, fps: float | None = None, frames: ArrayLike | None = None) -> Motion:
-        """Return the dense motion, with a share ``residual`` of the residual: 0 none, 1 restores the original.
+        """Return the dense motion with a share of the residual: ``residual=0`` is none, 1 restores the original.
 
-        By default at all frames; with ``fps`` at another rate, with ``frames`` (N,) at these, which may be fractional.
+        It is sampled at all frames by default, at another rate with ``fps``, or at ``frames`` (N,), which may be
+        fractional.
         """
         if fps is not None and frames is not None:
             raise OptionError("give fps= or frames=, not both")
@@ -236,7 +237,8 @@ class KeyedMotion(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Residual(Frozen):
-    """The detail of every frame: a rotation and a shift in each joint's own frame, so that both follow edits.
+    """The detail of every frame: a rotation and a shift in the frame of each joint, so that both follow edits of the
+    keys.
 
     A pose ``q`` with a share ``w`` of it is ``q exp(w rotation)``, translated by ``w shift`` rotated by ``q``.
     ``frames`` and ``sources`` map frames of the motion to frames of the detail, linear in between: moving a key in time
@@ -295,8 +297,8 @@ class Residual(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Curves(Frozen):
-    """Many curves over the same keys. With tangents each span is a cubic (a Bezier curve whose handles lie a third of
-    the span away from their keys); without, it is straight.
+    """Many curves over the same keys. Each span is straight or, with tangents, a cubic: a Bezier curve with its handles
+    at a third of the span from the keys.
     """
 
     values: Floats  # (K, J, C)
@@ -359,7 +361,7 @@ class Curves(Frozen):
 
 @dataclass(frozen=True)
 class SpanPosition:
-    """Positions of frames between keys; before the first and after the last key, that of the nearest key."""
+    """Positions of frames between keys. A frame before the first or after the last key has the position of that key."""
 
     before: NDArray[np.intp]  # (N,) index of the key at or before each frame
     after: NDArray[np.intp]  # (N,) index of the next key

@@ -19,7 +19,8 @@ from keypose.model.skeleton import Skeleton
 from keypose.options import MAX_FPS, MIN_FPS
 from keypose.rotations import at_frames, normalise, to_euler, unwrap_euler
 
-# A ratio of frame rates this close to a whole number takes frames without interpolation (.0083333 s means 120 fps).
+# If the ratio of two frame rates is this close to a whole number, existing frames are used without interpolation (a
+# frame time of .0083333 s means 120 fps).
 WHOLE_RATIO_TOLERANCE = 1e-3
 
 MAX_FRAME = 1 << 53
@@ -46,7 +47,7 @@ class Pose(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class FootContacts(Frozen):
-    """The frames in which each recognised foot stands on the ground."""
+    """The frames in which each recognised foot is in contact with the ground."""
 
     feet: tuple[str, ...]  # "left", "right"
     in_contact: Bools  # (T, F)
@@ -57,8 +58,8 @@ class Motion(Frozen):
     """Dense motion: a pose for every frame. At least one frame, all numbers finite, unit rotations.
 
     ``reference_pose`` is a pose of the file that is not part of the movement (the T-pose that starts every CMU file);
-    ``notes`` lists what the reader noticed, repaired or left out. ``tolerance_mm`` is the maximum error of frames
-    from a lossy file, in mm on a figure of 1.7 m; tolerances of repeated storage add up.
+    ``notes`` lists what the reader of the file noticed, repaired or ignored. ``tolerance_mm`` is the maximum error of
+    frames from a lossy file, in mm on a figure of 1.7 m; tolerances of repeated storage add up.
     """
 
     name: str
@@ -237,9 +238,8 @@ class Motion(Frozen):
 
     @cached_property
     def height(self) -> float:
-        """The figure's height in file units: of the reference pose if there is one, else of the rest pose
-        if that is upright, else the 95th percentile over the frames. End sites count. 0 if it is below
-        ``MIN_HEIGHT``.
+        """The height of the figure in file units, with end sites: that of the reference pose if there is one, else that
+        of the rest pose if it is upright, else the 95th percentile over the frames. 0 if it is below ``MIN_HEIGHT``.
         """
         s = self.skeleton
         if self.reference_pose is not None:
@@ -255,7 +255,7 @@ class Motion(Frozen):
         return float(extent) if extent >= MIN_HEIGHT else 0.0
 
     def _vertical_extents(self) -> Floats:
-        """Return the height of each frame (T,), with end sites; by blocks, as there may be many end sites."""
+        """Return the height of each frame (T,), with end sites; computed in blocks, as there may be many end sites."""
         s = self.skeleton
         block = max(1, BLOCK_POSES // (self.n_joints + len(s.end_joints)))
         extents = []
@@ -268,15 +268,16 @@ class Motion(Frozen):
 
     @property
     def mm_per_unit(self) -> float:
-        """Millimetres per file unit on a figure scaled to 1.7 m: the scale on which errors are stated."""
+        """Millimetres per file unit on the figure scaled to 1.7 m; all errors are stated at this scale."""
         if self.height <= 0:
             raise OptionError("the figure has no height, so nothing can be stated in mm", subject=self.name)
         return REFERENCE_HEIGHT_MM / self.height
 
     def foot_contacts(self) -> FootContacts:
-        """Return when each recognised foot stands on the ground: near the clip's floor and slow for at least 0.1 s.
+        """Return when each recognised foot is in contact with the ground: near the floor of the clip and slow for at
+        least 0.1 s.
 
-        Without recognised feet (markers, for example) there are no columns.
+        There are no columns if no foot is recognised, as for markers.
         """
         feet = self.skeleton.anatomy.feet()
         if not feet:
@@ -290,7 +291,8 @@ class Motion(Frozen):
 
 
 def frames_at_rate(n_frames: int, n_joints: int, fps: float, rate: float) -> Floats:
-    """Return the positions (N,) of frames at ``rate`` among ``n_frames`` at ``fps``, first to about the last."""
+    """Return the positions (N,), in frames at ``fps``, of the frames at ``rate``, from the first to about the last of
+    ``n_frames``."""
     ratio = fps / rate
     if n_frames / ratio * n_joints > MAX_POSES:
         raise OptionError(f"{rate:g} frames per second make {n_frames / ratio:.3g} frames: too many")
@@ -299,7 +301,8 @@ def frames_at_rate(n_frames: int, n_joints: int, fps: float, rate: float) -> Flo
 
 
 def check_source_frames(source: ArrayLike | None, before: int, after: int) -> Floats | None:
-    """Return ``source`` checked: the frame (of ``before`` frames) of each of ``after`` frames; None: the same frame."""
+    """Return the checked ``source``: for each of ``after`` frames the corresponding one of ``before`` frames; None: the
+    same one."""
     if source is None:
         if before != after:
             raise OptionError(f"{after} frames after {before}: say with source= which frame belongs to which")
@@ -316,8 +319,9 @@ def check_source_frames(source: ArrayLike | None, before: int, after: int) -> Fl
 
 
 def concatenate(motions: Sequence[Motion]) -> Motion:
-    """Return one motion after another; joints and frame rates must agree. Name, axes and notes: of the first;
-    tolerance: the largest.
+    """Return all motions concatenated; joints and frame rates must agree.
+
+    Name, axes and notes are those of the first motion, the tolerance is the largest.
     """
     if not motions:
         raise OptionError("nothing to concatenate")

@@ -18,7 +18,7 @@ from keypose.validation import check_int
 MIN_CLIFF_STRENGTH = 0.1  # minimum strength, a difference of logarithms of costs
 MIN_STEEPNESS_RATIO = 1.25  # of a cliff against the next two keys, on the scale of log n
 NOISE = 1e-6  # relative to the largest cost: smaller costs are rounding
-ZERO_COST = 1e-9  # relative to the largest cost: replaces a cost of 0 in logarithms, at most
+ZERO_COST = 1e-9  # relative to the largest cost: upper limit of what replaces a cost of 0 in logarithms
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Selection(Frozen):
     frames: Ints  # (K,) 0-based, increasing
     n_frames: int
     method: str
-    order: Ints | None = None  # (K,) the same frames, most important first, where the method ranks them
+    order: Ints | None = None  # (K,) the same frames, most important first; None if the method does not rank them
 
     def __post_init__(self) -> None:
         frames = freeze_ints(self.frames, (None,), "selection")
@@ -61,7 +61,7 @@ class Selection(Frozen):
 
 
 class Cliff(NamedTuple):
-    """A number of keys whose last key lowers the cost much, and the next ones little."""
+    """A number of keys at which the cost drops: the last key lowers it much, the next ones little."""
 
     keys: int
     strength: float  # difference of the decreases of log cost
@@ -99,8 +99,8 @@ class Costs(Frozen, Mapping[int, float]):
 class Ladder(Frozen):
     """A selection for every number of keys that the method supports, with costs.
 
-    Costs are what the method minimises, in the units of its features: comparable along one ladder, not between
-    methods. Built by ``Ladder.from_order`` or ``Ladder.from_paths``.
+    Costs are what the method minimises, in the units of its features: they can be compared along one ladder, but not
+    between methods. Built by ``Ladder.from_order`` or ``Ladder.from_paths``.
     """
 
     method: str
@@ -183,10 +183,10 @@ class Ladder(Frozen):
     def cliffs(self) -> tuple[Cliff, ...]:
         """Return the numbers of keys whose last key lowers the cost much and the next two little, strongest first.
 
-        With ``d(n) = log c(n-1) - log c(n)`` the strength is ``d(n) - max(d(n+1), d(n+2))``: at a cliff a local
-        maximum of at least 0.1. A cost that falls like a power of n is steepest at its start; so a cliff must also be
-        steeper on the scale of log n than what follows, which a power law never is. Cliffs at more than half of the
-        frames, and those where the cost is rounding, do not count.
+        With ``d(n) = log c(n-1) - log c(n)`` the strength is ``d(n) - max(d(n+1), d(n+2))``: at a cliff a local maximum
+        of at least 0.1. A cost that falls like a power of n is steepest at its start. Therefore a cliff must also be
+        steeper on the scale of log n than the next keys, which a power law never is. Cliffs at more than half of the
+        frames, and those where the cost is only rounding error, are ignored.
         """
         if len(self.counts) < 3:
             return ()
@@ -206,7 +206,8 @@ class Ladder(Frozen):
         return tuple(sorted(cliffs, key=lambda cliff: (-cliff.strength, cliff.keys)))
 
     def knee(self, min_keys: int = 1, max_keys: int | None = None) -> int:
-        """Return the number of keys, from ``min_keys`` to ``max_keys``, farthest below the chord of log costs."""
+        """Return the number of keys, from ``min_keys`` to ``max_keys``, at which the curve of log costs is farthest
+        below its chord."""
         last = int(self.counts[-1]) if max_keys is None else check_int("max_keys", max_keys)
         inside = (self.counts >= check_int("min_keys", min_keys)) & (self.counts <= last)
         if not inside.any():

@@ -22,8 +22,8 @@ DEFAULT_ORDER = "ZXY"
 class Skeleton(Frozen):
     """Joints in parents-first order, with the channels and end sites of the file.
 
-    ``rotation_orders`` and ``channels`` are optional: by default roots have six channels, other joints three, in the
-    order common in BVH.
+    ``rotation_orders`` and ``channels`` are optional. By default roots have six channels and other joints three, in the
+    usual order of BVH files.
     """
 
     names: tuple[str, ...]
@@ -140,7 +140,7 @@ class Skeleton(Frozen):
 
     @cached_property
     def rest_positions(self) -> Floats:
-        """World positions (J + E, 3) of joints, then end sites, with every rotation the identity."""
+        """World positions (J + E, 3) of joints, then end sites, with identity rotations."""
         world = np.zeros((self.n_joints, 3))
         for j, parent in enumerate(self.parents.tolist()):
             world[j] = self.offsets[j] + (world[parent] if parent >= 0 else 0.0)
