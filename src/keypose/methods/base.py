@@ -15,7 +15,7 @@ from keypose.model import Ladder
 from keypose.options import FeatureKind
 from keypose.validation import check_int
 
-MAX_LADDER_KEYS = 1 << 28  # keys of all selections of a ladder in total
+MAX_LADDER_KEYS = 1 << 28  # total number of keys in all selections of a ladder
 
 Joints = Literal["all", "major", "body"]
 
@@ -24,9 +24,9 @@ Joints = Literal["all", "major", "body"]
 class Method:
     """A method that selects keys.
 
-    ``ladder(features, max_keys, **options)`` gets nothing but Features; its keywords are the options, described in
-    ``options_help``. ``feature_kind`` and ``joints`` are its default features. ``has_own_count``: the method has a
-    number of keys of its own (``Ladder.natural``).
+    ``ladder(features, max_keys, **options)`` has only Features as input; its keywords are the options, described in
+    ``options_help``. ``feature_kind`` and ``joints`` are its default features. ``has_own_count``: whether the method
+    determines a number of keys itself (``Ladder.natural``).
     """
 
     name: str
@@ -37,7 +37,7 @@ class Method:
     joints: Joints
     options_help: Mapping[str, str]
     has_own_count: bool = False
-    takes_edge_costs: bool = False  # in place of features
+    takes_edge_costs: bool = False  # whether ``ladder`` also accepts edge costs in place of features
     span_costs: Callable[..., Floats] | None = None  # (features, keys, **options) -> cost of each span between keys
 
     @cached_property

@@ -2,14 +2,15 @@
 ICME 2005, on Euler curves; Togawa & Okuda, "Position-Based Keyframe Selection for Human Motion Animation", 2005,
 on positions (the default; ``features="euler"`` gives the former).
 
-At first every frame is a key. Repeatedly the key whose removal costs least is removed: the cost is the summed error of
-the frames between its two neighbours under linear interpolation in time. Differences from the papers:
+At first every frame is a key. Then the key with the lowest removal cost is removed, again and again. The cost is the
+sum of the errors of the frames between its two neighbours under linear interpolation in time. Differences from the
+papers:
 
-- The papers sum weighted errors of curves; here the error of a frame is the distance of whole poses, in which joint
-  weights count. ``error="squared"`` sums squares, which is the same for poses as for curves.
+- The papers sum weighted errors of curves; here the error of a frame is the distance of whole poses, weighted by joint.
+``error="squared"`` sums squares, which is the same for poses as for curves.
 - The first and last frame are always keys.
-- Of equal costs the key with the shorter joined span is removed first, then the lowest frame; a held pose is thinned
-  evenly. Errors below the rounding of the numbers count as 0.
+- Of equal costs the key with the shorter merged span is removed first, then the lowest frame, so that a constant pose
+is thinned evenly. Errors below the rounding of the numbers count as 0.
 
 O(n log n) distances if spans grow evenly, which summed errors and the tie rule ensure.
 """
@@ -51,7 +52,7 @@ def decimate(
         cost, length, key = heappop(heap)
         left, right = before[key], after[key]
         if right - left != length:
-            continue  # removed, or out of date: spans only grow, so the length tells
+            continue  # removed, or out of date: spans only grow, so another length means that the span has changed
         total += cost - span_errors[key] - span_errors[right]
         after[left], before[right], span_errors[right] = right, left, cost
         before[key] = after[key] = key

@@ -2,16 +2,16 @@
 
 Tanuwijaya & Ohno, "A Simple and Efficient Method to Extract Keyposes from Mocap Data". The first key is the frame
 farthest from the mean of all frames; each next one is the frame with the largest distance to the nearest of the mean
-and the keys so far. So the keys for k are the first k of those for k + 1, and each further key costs one pass over the
-frames.
+and the keys so far. Therefore the k keys are the first k of the k + 1 keys, and each further key takes one pass over
+the frames.
 
 Choices that the paper leaves open, and differences:
-- Roots match, with weight 5 on the height of the root, as in its last experiments: features "root_matched".
-  "unmatched" is the variant without.
-- Of frames equally far within rounding, the lowest is taken.
+- The features are "root_matched", with weight 5 for the height of the root, as in the last experiments of the paper.
+"unmatched" is the variant without root matching.
+- Of frames that are equally far within rounding, the lowest is selected.
 - The search ends when every frame equals a key or the mean; the paper would continue with copies. A motion without
   movement still has one key.
-- Smoothing against noise, which the paper advises, is an option of the features.
+- Smoothing against noise, which the paper recommends, is an option of the features.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from keypose.validation import check_int
 BLOCK_FRAMES = 8192  # per block, so that temporaries stay in the cache
 MAX_VISITS = 50_000_000  # of frames over all keys if max_keys is None: about a second
 MIN_DEFAULT_KEYS = 100  # of long takes if max_keys is None
-PRECISION = 1e-8  # relative, of a square from the expanded form; worse ones are computed again
-TIE_TOLERANCE = 1e-12  # relative difference of squares that tie: rounding, which differs between machines
+PRECISION = 1e-8  # relative precision of a square from the expanded form; less precise ones are computed again
+TIE_TOLERANCE = 1e-12  # relative difference of squares that count as equal: rounding, which differs between machines
 FAR_RADII = 10.0  # distance from the origin, in radii, beyond which the expanded form loses many digits
 
 
 class FarthestSearch:
-    """A farthest-first traversal that can be continued; ``more`` adds keys at one pass over the frames each.
+    """A farthest-first traversal that can be continued: ``more`` adds keys, with one pass over the frames for each.
 
-    |f - g|^2 = |f|^2 + |g|^2 - 2 f.g takes one product of matrix and vector per key. Squares small enough to show
-    rounding, and those of candidates for the next key, are computed again from differences: so the keys are exact, ties
-    go to the lowest frame, and a copy of a key has distance 0.
+    By |f - g|^2 = |f|^2 + |g|^2 - 2 f.g, a key needs one product of a matrix and a vector. Squares that are small
+    enough to be affected by rounding, and those of candidates for the next key, are computed again from differences.
+    Therefore the keys are exact, the lowest of equally far frames is selected, and a copy of a key has distance 0.
     """
 
     def __init__(self, features: Features) -> None:
@@ -78,7 +78,7 @@ class FarthestSearch:
             self._visit(self._next)
             self._keys.append(self._next)
             self._next, radius = self._find_farthest()
-            self._radius = min(self._radius, radius)  # rounding must not make it grow
+            self._radius = min(self._radius, radius)  # it must not grow by rounding
             self._radii.append(self._radius)
         return tuple(self._keys[before:])
 
@@ -142,10 +142,10 @@ class FarthestSearch:
 
 
 def farthest(features: Features, max_keys: int | None = None) -> Ladder:
-    """Return keys of which each is the frame farthest from the mean and all keys before it.
+    """Return the keys: each is the frame farthest from the mean and all keys before it.
 
-    The cost is the largest remaining distance to the nearest key or the mean. By default every number of keys; for long
-    takes as many as take some seconds, at least 100. O(keys frames columns).
+    The cost is the largest remaining distance of a frame to the nearest key or the mean. The default is every number of
+    keys; for long takes as many as can be computed in some seconds, at least 100. O(keys frames columns).
     """
     n = features.n_frames
     search = FarthestSearch(features)

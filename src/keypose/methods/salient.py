@@ -7,12 +7,14 @@ cheapest selection for every number of keys at once, exactly.
 Differences from the paper:
 - The paper prints the *sum* of edge costs; the authors' program takes the largest. The sum of largest distances gives
   many tiny segments and one huge gap, so ``objective="max"`` is the default and ``"sum"`` an option.
-- If two keys have the same pose there is no line; the cost is the largest distance to that pose (theirs is 0/0).
-- Pins are constraints of the optimisation; keys are not distributed between pinned sections.
+- If two keys have the same pose there is no line; the cost is the largest distance to that pose (that of the paper is
+0/0).
+- Pins are constraints of the optimisation; the number of keys between two pins is not fixed in advance.
 - ``cost="inbetween"`` measures an edge by the in-betweens that will be exported, fitted cubics or straight ones, in
   millimetres of the world instead of distances in the space of features.
 - ``cost="integrated"`` (the paper's footnote) takes the sum of squared distances of an edge instead of the largest.
-- With ``loop=True`` the frames form a circle, whose best start is found too: no particular frame must be a key.
+- With ``loop=True`` the frames form a circle, and its best start is searched as well: no particular frame must be a
+key.
 
 Costs of a ladder: distances in units of the features; sums of squares for ``cost="integrated"``; millimetres for
 ``cost="inbetween"``.
@@ -37,13 +39,14 @@ from keypose.methods.base import Method, check_ladder_size, resolve_max_keys
 from keypose.model import EdgeCosts, Features, InbetweenCosts, Ladder
 from keypose.validation import check_bool, check_choice, check_int, check_number
 
-MIN_THREADED_FRAMES = 600  # for fewer, threads cost more than they gain
+MIN_THREADED_FRAMES = 600  # with fewer frames, threads do not save time
 MIN_DEFAULT_KEYS, DEFAULT_FRAMES_PER_KEY, MAX_DEFAULT_KEYS = 100, 5, 4000  # of a ladder if max_keys is None
 MAX_THREADS = 256
-WINDOW_VALUES, PARENT_VALUES = 1 << 27, 1 << 26  # held by the kernel at a time, if the gaps allow
+# Maximum numbers stored by the kernel at a time, if the gaps allow that.
+WINDOW_VALUES, PARENT_VALUES = 1 << 27, 1 << 26
 MAX_MEMORY_SHARE = 0.7  # of the machine's memory for one search
 DEFAULT_GAP_S = 1.0  # for cost="inbetween", unless few keys need more
-LOOP_TOLERANCE = 1e-3  # relative to the diameter: distance of the ends of a loop
+LOOP_TOLERANCE = 1e-3  # maximum distance of the ends of a loop, relative to the diameter
 
 
 COSTS, INTERPOLATIONS, MEASURES = ("chord", "integrated", "inbetween"), ("bezier", "linear"), ("max", "mean")
@@ -70,7 +73,7 @@ def salient(
 ) -> Ladder:
     """Return the cheapest keys for every number of keys; without ``loop`` the first and last frame are keys.
 
-    Instead of features it also takes edge costs; InbetweenCosts already include ``interpolation`` and ``measure``.
+    The input is features or edge costs; InbetweenCosts already include ``interpolation`` and ``measure``.
     """
     if not isinstance(features, InbetweenCosts):
         _check_inbetween_options(features, cost, interpolation, measure, limit_mm, check_bool("top_only", top_only))
@@ -253,7 +256,7 @@ class _Problem:
         keys: dict[int, Ints] = {}
         first_pin = np.flatnonzero(pinned)[:1].tolist()
         for start in first_pin or np.flatnonzero(allowed[: self.max_gap]).tolist():
-            frames = np.append(np.arange(start, period), np.arange(start + 1))  # and back to the start
+            frames = np.append(np.arange(start, period), np.arange(start + 1))  # and the start again
             problem = replace(self, source=cut_loop(frames), allowed=allowed[frames], pinned=pinned[frames])
             costs, paths = problem.solve_line(min(top, period) + 1)
             for m in np.flatnonzero(costs[2:] < best[1:]).tolist():

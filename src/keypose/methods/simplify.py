@@ -4,11 +4,11 @@ The motion is a curve through the points of its poses. The first and last frame 
 split at the frame farthest from the line through them. Differences from the paper:
 
 - The paper splits while a segment exceeds a tolerance. Here the segment with the largest distance is always split
-  first, which gives every number of keys. The keys for a tolerance are the first ones whose cost is within it: both
+  first, which gives every number of keys. The keys for a tolerance are the first ones with a cost within it, as both
   split the same segments.
 - If both ends of a segment are the same point, the distance is to that point.
-- Distances below the rounding of the numbers count as 0, also that of the two ends. If all are 0 the paper stops; here
-  the longest segment is split in the middle, so that every number of keys exists.
+- Distances below the rounding of the numbers are 0, also that of the two ends. If all are 0, the paper stops; here the
+longest segment is split in the middle, so that every number of keys is possible.
 
 The cost can rise with one more key: a frame may be farther from its new line. O(n log n) distances if splits are
 balanced, O(n^2) at worst.
@@ -30,9 +30,10 @@ Segment = tuple[float, int, int, int, int]  # heap order: largest distance, then
 
 
 def simplify(features: Features, max_keys: int | None = None) -> Ladder:
-    """Return the first and last frame, then each time the frame farthest from the line through its neighbouring keys.
+    """Return the first and last frame, then, one after another, the frame farthest from the line through its
+    neighbouring keys.
 
-    Of equal distances the lowest frame is taken. The cost is the largest remaining distance, in units of the features.
+    Of equally far frames the lowest is selected. The cost is the largest remaining distance, in units of the features.
     """
     values, n = features.values, features.n_frames
     count = resolve_max_keys(max_keys, n, min_keys=2)
@@ -59,7 +60,7 @@ def _find_split(values: Floats, first: int, last: int, rounding_error: float) ->
     along = values[last] - values[first]
     square = float(along @ along)
     if square > rounding_error**2:
-        # Subtracting the component along the line from each point, not from its squared length, keeps precision.
+        # For precision, the component along the line is subtracted from each point, not from its squared length.
         offsets -= np.multiply.outer(offsets @ along / square, along)
     squares = np.einsum("td,td->t", offsets, offsets)
     farthest = int(squares.argmax())

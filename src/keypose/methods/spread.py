@@ -1,13 +1,13 @@
 """Keys whose neighbours differ most: Morishima et al., as compared by Tanuwijaya & Ohno.
 
-Of all choices of k frames in time order, the one with the largest sum of distances between neighbouring keys
-("Data-driven efficient production of cartoon character animation", SIGGRAPH sketches 2007; the objective is printed
-in section 3.3 of Tanuwijaya & Ohno). Exact, by dynamic programming, for every k.
+The keys are the k frames, in order of time, with the largest sum of distances between neighbouring keys ("Data-driven
+efficient production of cartoon character animation", SIGGRAPH sketches 2007; the objective is printed in section 3.3 of
+Tanuwijaya & Ohno). Exact, by dynamic programming, for every k.
 
 Choices that the papers leave open:
-- The first and last frame need not be keys: with few keys an optimum often leaves them out (0, 10, 0 has its two best
-  keys at one end).
-- Of equally good choices the one with the lowest last key is taken, then the lowest key before it, and so on.
+- The first and last frame need not be keys: with few keys they are often not optimal (the two best keys of 0, 10, 0 are
+at one end).
+- Of equally good choices the one with the lowest last key is selected, then the lowest key before it, and so on.
 - One key has no neighbour, so any frame would do: ladders start at two keys.
 """
 
@@ -23,15 +23,15 @@ from keypose.model import Features, Ladder
 DEFAULT_STEPS = 1_000_000_000  # if max_keys is None: about a second
 MAX_STEPS = 20_000_000_000  # about 20 s
 MIN_DEFAULT_KEYS = 100  # of long clips if max_keys is None
-CHUNK_FRAMES = 128  # compared or skipped together
+CHUNK_FRAMES = 128  # frames that are compared or skipped together
 
 
 def spread(features: Features, max_keys: int | None = None) -> Ladder:
     """Return for every number of keys the frames with the largest sum of distances between neighbours.
 
     The cost is the length of the path through all frames minus that sum. O(keys frames^2) time, keys x frames numbers
-    of memory. By default a fifth of the frames or 100 keys, whichever is more; for long clips as many as take about a
-    second, at least 100.
+    of memory. The default maximum is a fifth of the frames or 100 keys, whichever is more; for long clips as many as
+    can be computed in about a second, at least 100.
     """
     n = features.n_frames
     if n == 1:
@@ -42,8 +42,9 @@ def spread(features: Features, max_keys: int | None = None) -> Ladder:
     sums = _max_sums(features.values, n_keys)
     frames = _trace_paths(features.values, sums)
     steps = np.diff(features.values, axis=0)
-    length = np.sqrt(np.einsum("td,td->t", steps, steps)).cumsum()[-1]  # summed in the same order as the sums
-    # Costs never rise and are never negative but for rounding, which this removes.
+    # Summed in the same order as the sums of the paths.
+    length = np.sqrt(np.einsum("td,td->t", steps, steps)).cumsum()[-1]
+    # Without rounding errors costs never increase and are never negative; this restores both.
     costs = np.minimum.accumulate(np.maximum(length - sums.max(axis=0)[1:], 0.0))
     return Ladder.from_paths("spread", n, np.arange(2, n_keys + 1), frames, costs)
 
@@ -67,8 +68,8 @@ def _check_steps(n_frames: int, keys: int) -> None:
 def _max_sums(values: Floats, n_keys: int) -> Floats:
     """Return (n_frames, n_keys): the largest sum with m + 1 keys ending at frame t; -inf if there are too few.
 
-    A chunk of earlier frames is skipped if its largest sum plus its largest distance do not exceed the best so far:
-    sums grow along the clip and distances do not, so most chunks are.
+    A chunk of earlier frames is skipped if its largest sum plus its largest distance does not exceed the best so far.
+    As sums grow along the clip and distances do not, most chunks are skipped.
     """
     n = len(values)
     sums = np.full((n, n_keys), -np.inf)
@@ -105,7 +106,7 @@ def _trace_paths(values: Floats, sums: Floats) -> Ints:
     """Return the keys for 2, 3, ... concatenated. Sums are computed again along the paths, backwards in time."""
     n, n_keys = sums.shape
     ends = sums.argmax(axis=0)
-    is_on_path = np.zeros((n, n_keys), bool)  # frame t with m keys before it
+    is_on_path = np.zeros((n, n_keys), bool)  # whether frame t is on a path with m keys before it
     is_on_path[ends, np.arange(n_keys)] = True
     parents = np.zeros((n, n_keys), np.int32)
     for t in range(n - 1, 0, -1):

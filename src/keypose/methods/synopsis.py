@@ -1,18 +1,18 @@
 """Keys by splitting at the most unusual pose: Action Synopsis of Assa, Caspi & Cohen-Or, without dimension reduction.
 
 Compared in figure 2 of Tanuwijaya & Ohno. Between neighbouring keys lies a segment; the frame farthest from the mean
-pose of its own segment, over all segments, becomes the next key and splits it. So the keys for k are the first k of
-those for k + 1.
+pose of its own segment, over all segments, becomes the next key and splits it. Therefore the k keys are the first k of
+the k + 1 keys.
 
 Choices that the papers leave open:
 - The first and the last frame are keys from the start.
 - The mean is over the whole segment, its two keys included; the frames strictly between them can be chosen.
-- Of frames equally far, in one segment or several, the lowest is taken. If only copies of the mean are left splitting
-  continues in that order, so that every number of keys exists.
+- Of equally far frames, in one segment or several, the lowest is selected. If only copies of the mean remain, splitting
+continues in that order, so that every number of keys is possible.
 - Distances are those of the features themselves; Assa et al. measure in a space of few dimensions.
-- As printed (``candidates="all"``) the method crowds its keys: beside a pose far from the mean the next frame is nearly
-  as far. So by default (``"extreme"``) frames farther than both their neighbours come first; when no segment has one
-  left, that is the natural number of keys, and all frames become candidates.
+- As printed (``candidates="all"``) the method selects keys close together: the frame after a pose far from the mean is
+nearly as far. Therefore the default (``"extreme"``) first selects frames that are farther than both their neighbours;
+the number of these is the natural number of keys, and then all frames are candidates.
 """
 
 from __future__ import annotations
@@ -28,20 +28,21 @@ from keypose.model import Features, Ladder
 from keypose.validation import check_choice
 
 MAX_VISITS = 25_000_000  # of frames over all keys if max_keys is None: about two seconds at worst
-SIGNIFICANT_BITS = 40  # of a square; the others are rounding
+SIGNIFICANT_BITS = 40  # of a square; the others are rounding error
 MIN_DEFAULT_KEYS = 100  # of long takes if max_keys is None
 
-# Whether the frame is no extreme, minus its squared distance, the frame, first and last frame of its segment: the
-# smallest is split next.
+# Whether the frame is no extreme, minus its squared distance, the frame, the first and last frame of its segment. The
+# smallest split is applied next.
 Split = tuple[bool, float, int, int, int]
 
 
 def synopsis(features: Features, max_keys: int | None = None, *, candidates: str = "extreme") -> Ladder:
-    """Return the first and last frame, then each time the frame farthest from the mean of its segment between keys.
+    """Return the first and last frame, then, one after another, the frame farthest from the mean of its segment between
+    keys.
 
     The cost is the distance of the next frame; it can rise, because part of a segment may be farther from its own mean
-    than the whole was. By default every number of keys; for long takes as many as take some seconds, at least 100.
-    O(frames columns log frames) if splits fall near the middle, O(keys frames columns) at worst.
+    than the whole was. The default is every number of keys; for long takes as many as can be computed in some seconds,
+    at least 100. O(frames columns log frames) if splits fall near the middle, O(keys frames columns) at worst.
     """
     prefer_extremes = check_choice("candidates", candidates, ("all", "extreme")) == "extreme"
     n = features.n_frames
@@ -82,8 +83,9 @@ def _find_split(values: Floats, first: int, last: int, prefer_extremes: bool) ->
 def _squared_distances_from_mean(values: Floats) -> Floats:
     """Return the squared distance of each frame from the mean of all.
 
-    Both are relative to the first frame: no digits are lost far from the origin, and copies of one pose have distance
-    0. The last bits, which are rounding, are dropped, so that equal distances tie.
+    Both are computed relative to the first frame, so that no precision is lost far from the origin and copies of one
+    pose have distance 0. The last bits, which are rounding errors, are dropped, so that equal distances are exactly
+    equal.
     """
     offsets = values - values[0]
     offsets -= np.add.reduce(offsets) / len(offsets)

@@ -11,19 +11,20 @@ are not fixed becomes its centre, then of three adjacent keys the middle one goe
 
 Choices that the paper leaves open, and differences:
 - It fixes every local extremum, even the smallest ripple of noise. Here extrema have a minimum prominence.
-- It does not say what the threshold is relative to; its curves are drawn by hand. Here it is the range of the values
-  strictly between two keys, and errors up to 0.05 A are accepted everywhere.
-- It does not say how long a straight section must be. Sections are taken from the left, each as long as possible and
-  at least ``straight_s``, and at least the four frames that its points need. All four points are fixed, or the
-  reduction would bend the section again. Inside a section no extremum is a key and nothing is refined.
+- It does not define to what the threshold is relative; its curves are drawn by hand. Here it is relative to the range
+of the values strictly between two keys, and errors up to 0.05 A are accepted everywhere.
+- It does not define how long a straight section must be. Here sections are found from the left, each as long as
+  possible, at least ``straight_s``, and at least the four frames of its points. All four points are fixed, as the
+  reduction would otherwise bend the section. Inside a section no extremum is a key and no key is added.
 - A run in rule 1 ends at a fixed frame. The alternative, whole runs without any fixed frame, leaves more keys.
-- A column that varies by less than 1e-9 of the largest number of all is constant: first and last frame only.
+- A column that varies by less than 1e-9 of the largest number of all columns is constant: its keys are the first and
+the last frame.
 - The printed formula of "Ratio", Del : Lap, does not match its tables, which contain the share of frames removed.
 
-Keys of the whole body are the union over the joints: the method's own number. With some twenty joints that is
-nearly every frame, because some joint always rotates. So the ladder needs an order, which the paper does not
-define: see ``order.rank_frames``. It is by distances in units of the features, so weights of joints count there; the
-keys of each curve do not depend on its scale.
+The keys of the whole body are the union over the joints; their number is the method's own number of keys. With some
+twenty joints that is nearly every frame, because some joint always rotates. Therefore the ladder needs an order of the
+keys, which the paper does not define: see ``rank_frames``. The order is by distances in units of the features, so it
+depends on the weights of joints; the keys of each curve do not depend on its scale.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ from keypose.validation import check_number
 __all__ = ["METHOD", "RefineRow", "RefineTable", "refine", "refine_table"]
 
 MIN_STRAIGHT_FRAMES = 4  # two points at each end
-MAX_RATIO = 1e6  # of the amplitude: no difference reaches it; larger products would overflow
+MAX_RATIO = 1e6  # of the amplitude; no difference is larger, and larger ratios would overflow in products
 
 
 def refine(
@@ -59,7 +60,7 @@ def refine(
     prominence: float = 0.05,
     jump: float = 0.5,
 ) -> Ladder:
-    """Return the first and last frame, then the joints' keys and after them all other frames, most important first.
+    """Return the first and last frame, then the keys of the joints, then all other frames, most important first.
 
     The natural count is the number of the joints' keys (None if ``max_keys`` is below it). The cost of n keys is the
     largest distance from the straight line between its neighbours, over all curves, of any frame ranked after the n-th.
@@ -226,16 +227,17 @@ class Ranking(NamedTuple):
     """Frames by importance, and their distances."""
 
     order: NDArray[np.intp]  # first, last, then the others
-    distances: Floats  # of each frame in that order, from the straight line when it was taken
+    distances: Floats  # of each frame in that order, from the straight line when it was ranked
 
 
 def rank_frames(values: Floats, keys: Bools) -> Ranking:
     """Rank all frames of ``values`` (T, D), with the keys (T,), which include first and last, before all others.
 
-    From coarse to fine: in every span between neighbouring frames taken so far, take the key farthest from the straight
-    line between its ends (on the curve with the largest distance; ties: the earliest), until none is left; then the
-    other frames in the same way. Importance is that distance, but never above that of the span's ends. To bound the
-    time, a span is halved if all distances are 0 and after ``2 log2 T`` rounds: O(T D log T) always.
+    From coarse to fine: each round ranks, in every span between neighbouring frames ranked so far, the key farthest
+    from the straight line between its ends (on the curve with the largest distance; ties: the earliest), until no key
+    is left; then the other frames in the same way. The importance is that distance, but not above that of the ends of
+    the span. To limit the time to O(T D log T), a span is halved if all distances are 0, and in every round after the
+    first ``2 log2 T``.
     """
     frames = len(values)
     curves = np.ascontiguousarray(values.T)

@@ -13,13 +13,13 @@ from keypose.features import curvatures, evaluate_spline
 from keypose.model import Features
 
 CONSTANT_RATIO = 1e-9  # relative to the largest number: a curve with a smaller range is constant
-BLOCK_VALUES = 1 << 18  # fit in a processor's cache
+BLOCK_VALUES = 1 << 18  # values that fit into the cache of a processor
 
 
 def find_curve_keys(values: Floats, options: RefineOptions) -> tuple[Bools, Bools]:
     """Return the keys of each column of ``values`` (T, D) and the fixed ones among them, both flags (D, T).
 
-    The keys of a constant column are its first and last frame.
+    A constant column has its first and last frame as keys.
     """
     lows, amplitude = values.min(axis=0), np.ptp(values, axis=0)
     keys = np.zeros(values.T.shape, bool)
@@ -54,7 +54,7 @@ def refine_curves(curves: Floats, fixed: Bools, straight: Bools, options: Refine
 def _find_new_keys(curves: Floats, keys: Bools, straight: Bools, options: RefineOptions) -> NDArray[np.intp]:
     """Return flat indices of the frame to add in each span that needs one, increasing.
 
-    The curves are concatenated on one axis: between two of them there is a span without frames.
+    The curves are concatenated on one axis, with a span without frames between two curves.
     """
     flat, is_key = curves.reshape(-1), keys.reshape(-1)
     key_indices = np.flatnonzero(is_key)
@@ -78,7 +78,8 @@ def _find_new_keys(curves: Floats, keys: Bools, straight: Bools, options: Refine
 
 @dataclass(frozen=True)
 class RefineOptions:
-    """Checked options; ratios of a curve's amplitude, ``threshold`` of a span's range, times in frames."""
+    """Checked options: ratios of the amplitude of a curve, ``threshold`` as a ratio of the range of a span, times in
+    frames."""
 
     threshold: float
     min_error: float
@@ -161,10 +162,11 @@ def find_extrema(curves: Floats, min_prominence: float) -> NDArray[np.intp]:
 
 
 def _drop_ripples(values: Floats, is_end: Bools, min_prominence: float) -> NDArray[np.intp]:
-    """Return the indices of extreme ``values`` without small ripples: removes most noise with whole-array operations.
+    """Return the indices of extreme ``values`` without small ripples. Most noise is removed with operations on whole
+    arrays.
 
-    A step smaller than the steps before and after it joins two extrema whose prominence is that step; removing both
-    does not change the others. Ripples that tie are left for the exact computation.
+    A step that is smaller than the steps before and after it connects two extrema with a prominence of that step;
+    removing both does not change the prominence of others. Ripples of equal steps remain for the exact computation.
     """
     indices = np.arange(len(values))
     while len(indices) > 3:

@@ -1,21 +1,22 @@
 """Curve saliency, by Bulut & Capin.
 
 Per curve ``S = |G(sigma) * x - G(2 sigma) * x|``, two Gaussian averages. Frames with ``S > mean(S)`` form clusters;
-each gives its most salient extremum of the value, none if it is monotone; the first and last frame are added. Keys are
-the union over the curves, thinned: the most important first, none too close to an accepted one.
+each yields its most salient extremum of the value, or none if the curve is monotone there; the first and last frame are
+added. Keys are the union over the curves, thinned: accepted in the order of importance, unless too close to an accepted
+key.
 
 Choices that the paper leaves open, and differences:
-- it names no sigma: 7 frames at 120 fps; each window is truncated at 2 of its own sigmas and, at the ends of the clip,
-  normalised to the frames inside;
-- an extremum must have both neighbours inside its cluster; a cluster with several gives the most salient one (the
-  paper speaks of clusters with one; ``keys_per_cluster="all"`` takes every one);
-- its formulas allow equal neighbours. Here an extremum has a rise before and a fall after it, or the reverse, and a
-  flat top counts once, as its last frame; ``extremes="strict"`` requires a single highest or lowest frame. On the
-  reference clips both are the same;
+- it does not state sigma: here it is 7 frames at 120 fps; each window is truncated at 2 sigmas and, at the ends of the
+clip, normalised to the frames inside;
+- an extremum must have both neighbours inside its cluster; a cluster with several yields the most salient one (the
+paper only describes clusters with one; ``keys_per_cluster="all"`` yields all);
+- its formulas allow equal neighbours. Here an extremum has a rise before and a fall after it, or the reverse, and the
+  extremum of a flat top is its last frame; ``extremes="strict"`` requires a single highest or lowest frame. Both give
+  the same keys on the reference clips;
 - "delete the least important among close ones" becomes: accept in descending importance, with a minimum distance of 10
   frames at 120 fps. The importance of a frame is the largest S/mean(S) among the joint's curves;
-- it treats one joint. Several joints (whole body): the union over all, importance ``sqrt(sum S^2)``, distance 20.
-  By default all joints of the body: the curves of the nine major ones would leave out shoulders and thighs.
+- it treats one joint. Several joints (whole body): the union over all, importance ``sqrt(sum S^2)``, distance 20. The
+  default is all joints of the body: the nine major ones do not include shoulders and thighs.
 
 A curve that is constant within rounding has no keys.
 
@@ -61,10 +62,12 @@ def saliency(
     keys_per_cluster: str = "one",
     extremes: str = "flat",
 ) -> Ladder:
-    """Return keys by curve saliency, most important first. ``natural``: the method's own count if within ``max_keys``.
+    """Return keys by curve saliency, most important first. ``natural`` is the method's own number of keys if it is at
+    most ``max_keys``.
 
-    Fewer keys are the first accepted ones. Beyond its own count any frame is accepted by importance at the same minimum
-    distance, then at half the distance, a quarter, ...; so they fill the gaps and do not crowd the peaks.
+    Fewer keys are the first accepted ones. Beyond the method's own number any frame is accepted by importance at the
+    same minimum distance, then at half the distance, a quarter, and so on, so that further keys fill the gaps between
+    the peaks.
 
     The cost of n keys is the importance of the next one, at most that of those before it: dimensionless for one joint
     (saliency over its mean), in units of the features for several. O(T log T) in the frames.

@@ -13,11 +13,11 @@ from keypose.arrays import Bools, Floats
 from keypose.features import gaussian_filter
 from keypose.validation import check_choice, check_number
 
-FRAME_S = 1 / 120  # the paper's clips have 120 fps; its numbers of frames are used as times
+FRAME_S = 1 / 120  # the clips of the paper have 120 fps; its numbers of frames are converted to times
 SIGMA_S = 7 * FRAME_S
 CUT_SIGMAS = 2.0
 MIN_GAP_S = {"joint": 10 * FRAME_S, "body": 20 * FRAME_S}
-MAX_FRAMES = 1e9  # more than any take has
+MAX_FRAMES = 1e9  # upper limit of options in frames, more than any take has
 
 OPTIONS_HELP = {
     "sigma_s": "sigma of the finer Gaussian in seconds; the coarser one has twice that sigma",
@@ -89,7 +89,7 @@ def curve_saliency(values: Floats, options: SaliencyOptions) -> Floats:
 def range_saliency(values: Floats, options: SaliencyOptions, start: int, end: int, magnitude: float) -> Floats:
     """Return the saliency of frames ``start`` to ``end``, 0 where it is only rounding of numbers up to ``magnitude``.
 
-    Otherwise a constant curve far from zero would have many important frames.
+    Without this limit a constant curve far from zero would have many salient frames.
     """
     low, high = max(0, start - options.reach), min(len(values), end + options.reach)
     window, sigma = values[low:high], options.sigma_frames
@@ -151,7 +151,8 @@ def find_extrema(
     """Return the extrema that lie, with both neighbours, inside a cluster (a run with S > mean), and the state.
 
     ``first`` is the number of the first frame. A take can be passed in blocks, each with the ``state`` returned for the
-    one before; a block's last frame is evaluated with the next block. Clusters are split every ``max_cluster_frames``.
+    previous block; the last frame of a block is evaluated with the next block. Clusters are split every
+    ``max_cluster_frames``.
     """
     in_cluster = saliency > mean
     direction = np.zeros(values.shape[1], np.int8)
@@ -165,7 +166,7 @@ def find_extrema(
     steps = np.sign(values[1:] - values[:-1]).astype(np.int8)
     is_same_cluster = in_cluster[1:] & in_cluster[:-1]
     direction = np.concatenate((direction[None], steps * is_same_cluster))
-    if options.extremes == "flat":  # a step of zero keeps the direction before it
+    if options.extremes == "flat":  # a step of zero has the direction of the step before it
         has_direction = np.ones(in_cluster.shape, bool)
         has_direction[1:] = (steps != 0) | ~is_same_cluster
         latest = np.maximum.accumulate(np.where(has_direction, np.arange(len(values))[:, None], 0), axis=0)
@@ -194,9 +195,9 @@ def frame_importance(saliency: Floats, mean: Floats, options: SaliencyOptions) -
 def order_keys(candidates: Frames, importance: Floats, gap: int, limit: int) -> tuple[Frames, int]:
     """Return at most ``limit`` frames in the order of acceptance, and the method's own number of keys.
 
-    First and last frame; then candidates, most important first, at least ``gap`` frames from every accepted one; these
-    are the method's own keys. Then any frame in the same way, with half the gap, a quarter and so on down to one.
-    O(T log T).
+    The first and last frame are followed by candidates, most important first, at least ``gap`` frames from every
+    accepted frame; these are the method's own keys. Then any frame is accepted in the same way, with half the gap, a
+    quarter and so on down to one. O(T log T).
     """
     n = len(importance)
     gap = min(gap, n)
@@ -220,7 +221,7 @@ def _accept(frames: Frames, keys: list[int], gap: int, limit: int, n: int) -> No
         keys.extend(frames.tolist()[: limit - len(keys)])
         return
     margin = bytes(gap)
-    # frame f is at f + gap, so that no window is out of range
+    # the flag of frame f is at f + gap, so that no window is out of range
     is_taken = bytearray(margin + is_near.tobytes() + margin)
     window = b"\x01" * (2 * gap - 1)
     for frame in frames.tolist():

@@ -28,7 +28,8 @@ MAX_COLUMNS = 1_000_000
 
 
 class StreamingSaliency:
-    """Report keys by curve saliency while frames arrive, each at most ``max_delay_frames`` late.
+    """Keys by curve saliency of a take while it is recorded, each reported at most ``max_delay_frames`` after its
+    frame.
 
     Differences from ``saliency`` on the whole clip: the mean of the saliency is that of the frames so far; a cluster
     ends after ``cluster_s``; keys are accepted in blocks of ``block_s``, so that a more important key of the next block
@@ -67,7 +68,7 @@ class StreamingSaliency:
         self._block_frames = seconds_to_frames(check_number("block_s", block_s, above=0), fps)
         self._period = None if period is None else check_number("period", period, min_value=1e-9)
 
-        self._rows: list[Floats] = []  # frames that a window still needs, newest last
+        self._rows: list[Floats] = []  # frames that later windows need, the latest last
         self._n_frames = 0
         self._n_measured = 0  # frames whose saliency is computed
         self._n_decided = 0  # frames decided to be keys or not: whole blocks
@@ -75,7 +76,7 @@ class StreamingSaliency:
         self._magnitude = 0.0
         self._total = np.zeros(self._width)  # sum of the saliency so far
         self._state: BlockState | None = None
-        self._pending: list[Extrema] = []  # extrema that are undecided, or share a cluster with such
+        self._pending: list[Extrema] = []  # extrema that are undecided, or in the same cluster as undecided ones
         self._is_closed = False
 
     def __repr__(self) -> str:
@@ -95,7 +96,7 @@ class StreamingSaliency:
     def push(self, frame: ArrayLike) -> tuple[int, ...]:
         """Add the next frame (D,); return the keys that are now certain: frame numbers from 0, increasing.
 
-        A rejected frame changes nothing: the next one takes its place.
+        If the frame is invalid, an error is raised and nothing changes; the next frame has the same number.
         """
         self._append(self._check_frame(frame))
         first = (0,) if self._n_frames == 1 else ()
@@ -106,7 +107,7 @@ class StreamingSaliency:
         return first + self._accept_keys(self._n_decided + self._block_frames)
 
     def close(self) -> tuple[int, ...]:
-        """End the take; return its last keys, with the last frame. Nothing can be pushed afterwards."""
+        """End the take and return its last keys, including the last frame. No frame can be pushed afterwards."""
         was_closed, self._is_closed = self._is_closed, True
         if was_closed or self._n_frames < 2:
             return ()
