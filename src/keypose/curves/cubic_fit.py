@@ -17,21 +17,22 @@ from keypose.options import RotationKind
 from keypose.rotations import ORDERS, align_signs, angle_between, normalise, slerp, to_euler, unwrap_euler
 from keypose.validation import check_choice
 
-RIDGE = 1e-9  # times the cubed gap, as the weight of a span; undetermined tangents become those of the chord
+# Weight of a span, times the cubed gap; tangents that the frames do not determine become those of the chord.
+RIDGE = 1e-9
 Frames = NDArray[np.integer[Any]]
 
 ROTATION_KINDS: tuple[RotationKind, ...] = get_args(RotationKind)
 
 POP_RAD = np.pi / 2
 MAX_POP_S = 0.1
-LOCAL_INTERPOLATIONS = ("bezier", "linear")  # a span depends on its two keys alone
+LOCAL_INTERPOLATIONS = ("bezier", "linear")  # a span depends only on its two keys
 
 
 def fit_cubics(values: Floats, keys: Ints, *, shared: bool = False, jump_penalty: float = 0.0) -> Curves:
     """Return the cubics through ``values`` (T, J, C) at ``keys`` that are closest to all frames between them.
 
-    Each span has two tangents of its own. With ``shared`` a key has the same tangent on both sides; ``jump_penalty``
-    times the cubed mean of the two gaps weighs the squared difference between the two.
+    Each span has its own two tangents. With ``shared`` a key has the same tangent on both sides; otherwise
+    ``jump_penalty`` times the cubed mean of the two gaps is the weight of the squared difference between the two.
     """
     columns = values.reshape(len(values), -1)
     key_values = columns[keys]
@@ -99,7 +100,8 @@ def _project_residuals(
 
 
 def _fit_coupled_tangents(columns: Floats, keys: Ints, jump_penalty: float) -> tuple[Floats, Floats]:
-    """Return the same tangents with those at one key pulled together; an infinite penalty makes them equal."""
+    """Return the same tangents with a penalty for the difference of the two at one key; an infinite penalty makes them
+    equal."""
     gaps = np.diff(keys)
     n = len(gaps)
     chords = np.diff(columns[keys], axis=0) / gaps[:, None]
@@ -155,7 +157,7 @@ def _solve_tridiagonal(diagonal: Floats, off_diagonal: Floats, right: Floats) ->
 
 
 class FrameSpans(NamedTuple):
-    """Positions of frames between keys; outside the keys the nearest one holds."""
+    """Positions of frames between keys; a frame before the first or after the last key has the position of that key."""
 
     before: Frames  # (N,) the key at or before each frame
     after: Frames  # (N,) the next key
@@ -165,7 +167,7 @@ class FrameSpans(NamedTuple):
 def interpolate_linear(motion: Motion, keys: ArrayLike) -> Motion:
     """Return ``motion`` rebuilt from its poses at ``keys`` (increasing frames); at the keys it is unchanged.
 
-    Before the first key and after the last one the nearest key pose holds.
+    Before the first and after the last key the pose is constant.
     """
     frames = freeze_ints(keys, (None,), "keys")
     if not len(frames) or frames[0] < 0 or frames[-1] >= motion.n_frames or (np.diff(frames) <= 0).any():
@@ -183,7 +185,8 @@ def locate_frames(keys: Ints, frames: Frames) -> FrameSpans:
 
 
 def interpolate_poses(motion: Motion, spans: FrameSpans) -> tuple[Floats, Floats]:
-    """Return local translations (N, J, 3) and rotations (N, J, 4); key poses and held ones are exact copies."""
+    """Return local translations (N, J, 3) and rotations (N, J, 4); those at keys, before the first and after the last
+    key are exact copies."""
     translations, rotations = motion.translations[spans.before], motion.rotations[spans.before]
     is_between = spans.fraction > 0
     a, b, fraction = spans.before[is_between], spans.after[is_between], spans.fraction[is_between, None, None]
@@ -194,7 +197,7 @@ def interpolate_poses(motion: Motion, spans: FrameSpans) -> tuple[Floats, Floats
 
 @dataclass(frozen=True)
 class Channels:
-    """The values of every frame, continuous in each column."""
+    """The local values of every frame of a motion, continuous in each column."""
 
     translations: Floats  # (T, J, 3)
     rotations: Floats  # (T, J, 4) quaternions, or (T, J, 3) Euler angles in radians
@@ -239,7 +242,7 @@ def remove_pops(rotations: Floats, joints: Bools, fps: float) -> Floats:
 
 
 def choose_rotation_orders(rotations: Floats) -> tuple[tuple[str, ...], Floats]:
-    """Return for each joint the Euler order whose middle angle stays farthest from gimbal lock, and the angles.
+    """Return for each joint the Euler order with the middle angle farthest from gimbal lock, and the angles.
 
     The angles (T, J, 3) are in radians and unwrapped.
     """
@@ -264,7 +267,7 @@ def compute_inbetween_costs(
 ) -> InbetweenCosts:
     """Return the costs of pairs of neighbouring keys, in mm on a figure of 1.7 m; in file units if it has no height.
 
-    ``joints`` are those whose errors count, ``weights`` multiply their squared errors.
+    Only the errors of ``joints`` are measured; ``weights`` multiply their squares.
     """
     if interpolation == "natural":
         raise OptionError(

@@ -19,12 +19,13 @@ from keypose.validation import check_number
 
 INTERPOLATIONS: tuple[Interpolation, ...] = get_args(Interpolation)
 
-# A rotation error counts as that of a point this far from its joint, so that limbs do not twist about themselves: at
-# 25 mm the mean error of angles stays about twice that of the plain fit (benchmarks/unbake).
+# The error of a rotation is measured at a point at this distance from its joint, so that limbs do not twist about their
+# axis: with 25 mm the mean error of angles is about twice that of the plain fit (benchmarks/unbake).
 LEVER_MM = 25.0
-LENGTH_MM = 25.0  # the same for a quaternion that is not of length 1; stiffer where one would get much shorter
+# The same for a quaternion that is not of length 1; the polish increases it where a quaternion would be much too short.
+LENGTH_MM = 25.0
 ITERATIONS = 6
-POWER = 2.5  # of errors: a little above 2, so that the largest ones shrink too
+POWER = 2.5  # exponent of errors: a little above 2, so that the largest errors are reduced, too
 DEFAULT_WEIGHTS = {"feet": 3.0}
 
 
@@ -82,8 +83,8 @@ def add_residual(keyed: KeyedMotion, original: Motion) -> KeyedMotion:
 def find_extremes(motion: Motion, keys: Ints) -> Bools:
     """Return flags (K,) of the keys that are extremes; the others are breakdowns.
 
-    An extreme is a key at which the body is slower than in the spans on both sides, as where it reverses. The first
-    and the last key are extremes.
+    An extreme is a key at which the body is slower than in the spans on both sides, for example where it changes
+    direction. The first and the last key are extremes.
     """
     positions = motion.world_positions()
     step_lengths = (
@@ -106,7 +107,8 @@ class Polisher:
     def __init__(
         self, motion: Motion, channels: Channels, weights: Mapping[str, float] | None = None, threads: int = 1
     ) -> None:
-        """``weights`` multiply the squared errors of joints, body parts or groups; by default feet weigh 3."""
+        """Prepare for ``motion``; ``weights`` multiply the squared errors of joints, body parts or groups, by default 3
+        for feet."""
         self._channels = channels
         self._mm = error_scale(motion)
         self._clip = (
@@ -120,9 +122,9 @@ class Polisher:
         self._span_errors: dict[tuple[int, int], float] = {}
 
     def polish(self, keyed: KeyedMotion, *, limit_mm: float = 0.0) -> KeyedMotion:
-        """Return ``keyed`` with the tangents that bring joints closest to their captured positions; keys do not change.
+        """Return ``keyed`` with tangents that bring the joints closest to their captured positions; keys do not change.
 
-        A span whose largest error would grow beyond ``limit_mm`` is left unchanged.
+        A span is not changed if its largest error would grow beyond ``limit_mm``.
         """
         if keyed.n_keys < 2 or not keyed.is_cubic:
             return keyed

@@ -17,16 +17,17 @@ from keypose.validation import check_choice, check_int, check_number
 
 @dataclass(frozen=True, eq=False)
 class Change:
-    """A keyed motion after an operation. Samples outside ``first`` to ``last`` are bitwise the same as before.
+    """A keyed motion after an operation. Samples outside of ``first`` to ``last`` are equal to those before, bit for
+    bit.
 
-    Both are frames of the motion after the operation. Where frames were moved as a whole (``move_key(ripple=True)``),
-    those after the moved key count as changed.
+    Both are frames of the motion after the operation. If later frames were moved as a whole
+    (``move_key(ripple=True)``), all frames after the moved key are included.
     """
 
     keyed: KeyedMotion
     first: int  # the first and the last frame that may differ
     last: int
-    missed: float = 0.0  # distance of a hand or foot from its target, file units
+    missed: float = 0.0  # remaining distance of a hand or foot from its target, file units
     note: str = ""  # further remarks of the operation
 
     @property
@@ -92,10 +93,11 @@ def parse_rotation(
 
 
 def compensate_residual(new: KeyedMotion, old: KeyedMotion, first: int, last: int) -> KeyedMotion:
-    """Return ``new`` with a residual that compensates how its curves differ from ``old`` in frames first to last.
+    """Return ``new`` with a residual that compensates the difference of its curves from ``old`` in frames first to
+    last.
 
-    With its full residual ``new`` then equals ``old``; the residual of other frames does not change. Both have the same
-    frames. A residual that has been retimed is expanded to one row per frame first.
+    With its full residual ``new`` then equals ``old``; the residual of other frames does not change. Both must have the
+    same frames. A retimed residual is first expanded to one row per frame.
     """
     if old.residual is None or last < first:
         return new
@@ -112,8 +114,8 @@ def compensate_residual(new: KeyedMotion, old: KeyedMotion, first: int, last: in
 def retime_residual(residual: Residual, before: Floats, after: Floats, n_frames: int) -> Residual:
     """Return the residual of a motion of ``n_frames`` in which frames ``before`` (A,) became ``after`` (A,).
 
-    Both increase. The source of every frame is stored, so that frames between unmoved marks get exactly the detail
-    that they had.
+    Both are increasing. The source of every frame is stored, so that the detail between marks that were not moved does
+    not change.
     """
     frames = np.arange(n_frames, dtype=np.float64)
     sources = residual.source_frames(np.interp(frames, after, before))

@@ -14,7 +14,7 @@ from keypose.model import Curves, KeyedMotion, Pose
 from keypose.rotations import align_signs
 
 ITERATIONS = 4
-RIDGE = 1e-9  # of the weight of all samples: fixes the tangents that they do not determine
+RIDGE = 1e-9  # relative to the weight of all samples; determines the tangents that the samples do not
 
 
 def fit_rotations(
@@ -22,8 +22,8 @@ def fit_rotations(
 ) -> KeyedMotion:
     """Return ``keyed`` with ``rotations`` (N, joints, 4) at its keys among ``frames`` (N,), which are consecutive.
 
-    Between keys tangents are fitted to the rotations. Where nothing ``differs`` (N,) from ``keyed``, keys and spans
-    are left unchanged.
+    Between keys the tangents are fitted to the rotations. Keys and spans without a frame that ``differs`` (N,) from
+    ``keyed`` do not change.
     """
     for n in np.flatnonzero(np.isin(frames, keyed.keys) & differs).tolist():
         key = keyed.key_index(int(frames[n]))
@@ -48,8 +48,9 @@ def _fit_tangents(
             continue
         for column, j in enumerate(joints):
             values = _channel_values(keyed, j, a, rotations[span, column])
-            if np.abs(values[-1] - curves.values[a + 1, j]).max() < 1e-6:  # else the rotations went the other way round
-                # each span alone: the hips may have a tangent jump at a key, and the leg needs the same
+            if np.abs(values[-1] - curves.values[a + 1, j]).max() < 1e-6:  # else the rotations turn the other way round
+                # each span is fitted alone: the hips may have different tangents on both sides of a key, and so must
+                # the leg
                 cubic = fit_cubics(values[:, None], np.array([0, len(values) - 1], np.int32))
                 assert cubic.out_tangents is not None and cubic.in_tangents is not None
                 out_tangents[a, j], in_tangents[a + 1, j] = cubic.out_tangents[0, 0], cubic.in_tangents[1, 0]
@@ -70,8 +71,8 @@ def _channel_values(keyed: KeyedMotion, joint: int, key: int, rotations: Floats)
 def fit_directions(targets: Floats, ends: Floats, tangents: Floats, s: Floats, gap: float) -> Floats:
     """Return the tangents (2, J, 4) with which normalised cubics between ``ends`` (2, J, 4) are nearest to ``targets``.
 
-    Least squares over ``targets`` (N, J, 4) at fractions ``s`` (N,) of the span, by Gauss-Newton from ``tangents``
-    (2, J, 4); a step that does not improve a joint is not taken.
+    Least squares over ``targets`` (N, J, 4) at fractions ``s`` (N,) of the span, by the Gauss-Newton method from
+    ``tangents`` (2, J, 4); a step that does not improve a joint is rejected.
     """
     tangent_basis = np.stack((gap * s * (1 - s) ** 2, -gap * s * s * (1 - s)))  # (2, N) of the two tangents
     rise = (s * s * (3 - 2 * s))[:, None, None]

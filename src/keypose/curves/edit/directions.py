@@ -22,13 +22,13 @@ from keypose.rotations import (
 
 SAME_SINE = 1e-9  # of the angle between two directions that are the same or opposite
 
-LOCK_COSINE = 1e-6  # of the middle angle: below it only a sum of the outer angles is determined
-WEAK_COSINE = 0.05  # below it tangents are damped, since the outer angles would spin ever faster
+LOCK_COSINE = 1e-6  # of the middle angle; below it only a sum of the outer angles is determined
+WEAK_COSINE = 0.05  # below it tangents are damped, as those of the outer angles grow without limit
 
 # A cubic between unit quaternions is normalised when it is sampled; where it is shorter than this, the rotation would
 # be too fast.
 MIN_LENGTH = 0.3
-SAMPLES_PER_SPAN = 33  # at which its length is measured
+SAMPLES_PER_SPAN = 33  # number of samples at which its length is measured
 
 
 def unit_vectors(v: Floats) -> Floats:
@@ -63,7 +63,8 @@ def any_orthogonal(along: Floats) -> Floats:
 
 
 def shortest_rotation(start: Floats, goal: Floats, half_turn_about: Floats) -> Floats:
-    """Return the shortest rotations (..., 4) between unit vectors (..., 3); opposite ones turn about a given axis."""
+    """Return the shortest rotations (..., 4) between unit vectors (..., 3); between opposite ones about a given
+    axis."""
     axis = np.cross(start, goal)
     sine, cosine = np.linalg.norm(axis, axis=-1, keepdims=True), np.sum(start * goal, axis=-1, keepdims=True)
     is_turn = sine > SAME_SINE
@@ -90,7 +91,7 @@ def quaternion_tangents(angles: Floats, tangents: Floats, order: str) -> Floats:
 def angle_tangents(angles: Floats, quaternion_tangent: Floats, order: str) -> Floats:
     """Return the tangents (..., 3) of ``angles`` (..., 3) whose quaternion has ``quaternion_tangent`` (..., 4).
 
-    Near gimbal lock, where no finite tangents exist, those of damped least squares.
+    Near gimbal lock no finite tangents exist; there they are the solution of damped least squares.
     """
     spin = 2.0 * multiply(conjugate(from_euler(angles, order)), quaternion_tangent)[..., 1:]
     m = _angular_velocity_matrix(angles, order)
@@ -109,7 +110,8 @@ def nearest_angles(q: Floats, order: str, near: Floats) -> Floats:
 
 
 def _nearest_at_lock(q: Floats, order: str, angles: Floats, near: Floats) -> Floats:
-    """Return ``angles`` (3,) at gimbal lock, the sum of the outer two divided so that they are nearest to ``near``."""
+    """Return ``angles`` (3,) at gimbal lock, with the sum of the outer two distributed such that they are nearest to
+    ``near``."""
     best = angles
     for sign in (1.0, -1.0):
         along = np.array((1.0, 0.0, sign))
@@ -143,10 +145,10 @@ def make_continuous(
 ) -> Curves:
     """Return quaternion curves ``new``, made continuous at ``changed_keys`` (n,) of ``joints`` (m,).
 
-    Elsewhere they equal ``old``. A changed key takes the sign with which rotations to its neighbours go the shorter
-    way, if they did so before the edit; a spin of more than half a turn between two keys is preserved. Other keys keep
-    their signs, since samples beside the edit must not change. A span that would come too near to zero gets the
-    tangents of a rotation at constant speed.
+    Elsewhere they equal ``old``. A changed key gets the sign with which the rotations to its neighbours are the shorter
+    ones, if they were so before the edit; a rotation of more than half a turn between two keys is preserved. The signs
+    of other keys do not change, since samples beside the edit must not change. A span with quaternions too near to zero
+    gets the tangents of a rotation at constant speed.
     """
     values = new.values.copy()
     signs = np.ones((*values.shape[:2], 1))
@@ -191,9 +193,9 @@ def _dot_products(a: Floats, b: Floats, k: int, other_key: int, joints: NDArray[
 
 
 def _even_rotation_tangents(first: Floats, last: Floats, tangent: Floats) -> tuple[Floats, Floats]:
-    """Return the start and end tangents over a whole span (m, 4) of even rotations from ``first`` to ``last``.
+    """Return the start and end tangents (m, 4), per span, of rotations at constant speed from ``first`` to ``last``.
 
-    Opposite quaternions do not determine the axis: then the direction of ``tangent`` is used, if it is not zero.
+    Opposite quaternions do not determine an axis; for them the direction of ``tangent`` is used, if it is not zero.
     """
     cosine = np.clip(np.einsum("jc,jc->j", first, last), -1.0, 1.0)[:, None]
     about_x = multiply(first, np.broadcast_to((0.0, 1.0, 0.0, 0.0), first.shape))

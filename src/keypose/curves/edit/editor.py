@@ -22,16 +22,18 @@ Joints = str | tuple[str, ...] | list[str]
 
 
 def edit(keyed: KeyedMotion) -> Edit:
-    """Return an editor of a keyed motion, which itself does not change."""
+    """Return an editor of a keyed motion; the motion itself does not change."""
     return Edit(keyed)
 
 
 class Edit:
-    """An editor of a keyed motion. Every operation makes a new one, ``edit.keyed``; ``undo`` restores the one before.
+    """An editor of a keyed motion. Every operation creates a new motion, ``edit.keyed``; ``undo`` restores the previous
+    one.
 
-    Keys are given by frame, joints by name or body part. Operations on poses take ``spread_s``, the window on both
-    sides within which keys get a share of the change (0: that key alone; 0.5 does not pop), and ``keep_feet``, which
-    restores foot contacts. Each operation returns its ``Change``: the frames that may differ, and the distance missed.
+    Keys are given by frame, joints by name or body part. Options of operations on poses are ``spread_s``, the window on
+    both sides within which keys get a share of the change (0: only that key; 0.5 avoids a visible jump), and
+    ``keep_feet``, which restores foot contacts. Each operation returns a ``Change`` with the frames that may differ and
+    the remaining distance from the target.
     """
 
     def __init__(self, keyed: KeyedMotion) -> None:
@@ -64,14 +66,14 @@ class Edit:
         return self._undo_stack[-1][1].range if self._undo_stack else None
 
     def undo(self) -> KeyedMotion:
-        """Undo the last operation; the motion is restored exactly."""
+        """Undo the last operation; the previous motion is restored exactly."""
         if not self._undo_stack:
             raise OptionError("nothing to undo")
         self._redo_stack.append(self._undo_stack.pop())
         return self.keyed
 
     def redo(self) -> KeyedMotion:
-        """Redo the last undone operation; a new operation clears what can be redone."""
+        """Redo the last undone operation; after a new operation nothing can be redone."""
         if not self._redo_stack:
             raise OptionError("nothing to redo")
         self._undo_stack.append(self._redo_stack.pop())
@@ -163,7 +165,7 @@ class Edit:
         return self._apply(insert_key, (frame,))
 
     def delete_key(self, frame: int) -> Change:
-        """Delete a key; the curve between its neighbours is fitted to the old one."""
+        """Delete a key; the curve between its neighbours is fitted to the old curves."""
         return self._apply(delete_key, (frame,))
 
     def _apply(

@@ -19,19 +19,23 @@ from keypose.kinematics import heights_above, up_axis
 from keypose.model import KeyedMotion, Motion
 from keypose.rotations import angle_between, conjugate, multiply, rotate, slerp
 
-# The allowed error of a leg between keys, on a figure of 1.7 m.
-FOOT_TOLERANCE_MM = 5.0  # the ankle in contacts
-AIR_TOLERANCE_MM = 8.0  # the ankle in the air, and the knee
-# At keys tangents may jump: up to this many times the largest acceleration of the leg, edited or restored.
+# Maximum errors of a leg between keys, on a figure of 1.7 m.
+FOOT_TOLERANCE_MM = 5.0  # of the ankle in contacts
+AIR_TOLERANCE_MM = 8.0  # of the ankle in the air, and of the knee
+# Maximum acceleration of a leg at a key, where tangents may jump, relative to its largest acceleration in the edited
+# and the restored motion.
 MAX_ACCELERATION_RATIO = 1.2
-# A nearly straight leg may have its knee on either side; over corrections up to this it blends to the hinge side.
+# The knee of a nearly straight leg may be on either side; corrections up to this size blend it to the side of the
+# hinge.
 BLEND_MM = 3.0
 _SAME_MM, _SAME_RAD = 1e-6, 1e-9
 
-FADE_S = 0.3  # before and after a contact: shorter ones jerk the foot, longer ones hold it back in its swing
-SLACK = 0.02  # share of a leg's length over which it straightens ever more slowly, since straight knees snap
+# Before and after a contact; with a shorter fade the foot jerks, with a longer one its swing is slowed down.
+FADE_S = 0.3
+# Share of the length of a leg over which it is straightened more and more slowly, as the knee of a straight leg jumps.
+SLACK = 0.02
 _MIN_SLACK = 1e-6
-_SHARPNESS = 4  # of the floor: how suddenly a foot that the edit lowers stops there
+_SHARPNESS = 4  # how suddenly a foot that the edit lowers stops at the floor
 
 
 class RestoredLeg(NamedTuple):
@@ -40,19 +44,19 @@ class RestoredLeg(NamedTuple):
     rotations: Floats  # (N, M, 4) local, of the joints of its stance
     positions: Floats  # (N, J, 3) of all joints in the world
     edited_positions: Floats  # (N, J, 3) of the edited motion before restoring
-    differs: Bools  # (N,) whether a frame differs from the edited motion
+    differs: Bools  # (N,) whether each frame differs from the edited motion
 
 
 def keep_feet(before: KeyedMotion, change: Change, *, excluded_joint: int | None = None) -> Change:
-    """Return ``change`` of ``before`` with its foot contacts restored, as far as the legs reach.
+    """Return the ``change`` of ``before`` with foot contacts restored, as far as the legs reach.
 
-    Contacts are found on the motion before the edit, with its residual. In all frames of the edit's range legs are
-    posed so that a foot in contact has its old position and rotation, and a foot in the air follows the edit, above
-    the floor, with a smooth transition between the two. Keys get these poses, and the tangents of the legs' joints are
-    fitted to them. Where a leg is still off by more than ``FOOT_TOLERANCE_MM`` or ``AIR_TOLERANCE_MM``, or accelerates
-    too much at a key, keys are inserted: first where a contact begins and ends, then at the largest error. ``missed``
-    is the largest distance of a foot in contact from its old position. The foot whose ankle is ``excluded_joint`` is
-    not restored: it is the one that the edit moved.
+    Contacts are found on the motion before the edit, with its residual. In all frames of the range of the edit, legs
+    are posed so that a foot in contact has its old position and rotation, and a foot in the air follows the edit, above
+    the floor, with a smooth transition between the two. Keys get these poses, and the tangents of the joints of the
+    legs are fitted to them. If the error of a leg is still more than ``FOOT_TOLERANCE_MM`` or ``AIR_TOLERANCE_MM``, or
+    its acceleration at a key is too large, keys are inserted: first where a contact begins and ends, then at the
+    largest error. ``missed`` is the largest distance of a foot in contact from its old position. The foot whose ankle
+    is ``excluded_joint`` is not restored: it is the one that the edit moved.
     """
     stances = [stance for stance in find_stances(before, change) if stance.leg.end != excluded_joint]
     unrestored, frames = change.keyed, set[int]()
@@ -104,7 +108,7 @@ def _max_contact_error(keyed: KeyedMotion, stance: Stance) -> float:
 
 
 def _frames_to_key(keyed: KeyedMotion, stance: Stance, restored: RestoredLeg) -> set[int]:
-    """Return one frame, where a key helps most, for each span in which the leg is too far from ``restored``."""
+    """Return the best frame for a new key in each span in which the leg is too far from ``restored``."""
     sampled = keyed.sample(frames=stance.frames)
     errors_mm = np.linalg.norm(sampled.world_positions() - restored.positions, axis=-1) * sampled.mm_per_unit
     allowed_mm = np.where(stance.in_contact, FOOT_TOLERANCE_MM, AIR_TOLERANCE_MM)
@@ -120,7 +124,8 @@ def _frames_to_key(keyed: KeyedMotion, stance: Stance, restored: RestoredLeg) ->
 
 
 def _acceleration_excess(keyed: KeyedMotion, stance: Stance, restored: RestoredLeg, positions: Floats) -> Floats:
-    """Return (N,) beside keys at which the leg accelerates too much, the ratio to what is allowed; 0 elsewhere."""
+    """Return the ratio (N,) of the acceleration to the maximum in frames beside keys at which the leg accelerates too
+    much; 0 elsewhere."""
     excess = np.zeros(len(stance.frames))
     if not keyed.is_cubic or len(excess) < 3:
         return excess
@@ -142,7 +147,8 @@ def _acceleration_excess(keyed: KeyedMotion, stance: Stance, restored: RestoredL
 
 
 def _choose_row(excess: Floats, in_contact: Bools) -> int:
-    """Return, of rows between two keys, where the contact with the largest error begins or ends, else the worst row."""
+    """Return the row between two keys at which the contact with the largest error begins or ends, else the row with the
+    largest error."""
     worst = int(excess.argmax())
     if in_contact[worst]:
         changes = np.flatnonzero(np.diff(in_contact.astype(int))) + 1
@@ -161,10 +167,10 @@ class Stance:
     leg: Limb
     hinge: Floats | None
     toes: list[int]  # all joints below the ankle
-    points: list[int]  # (P,) joints of the foot that must not sink
+    points: list[int]  # (P,) joints of the foot that must not be below the floor
     frames: Ints  # (N,) including the keys on both sides of the edit's range
     in_contact: Bools  # (N,) whether the foot is in contact
-    hold_weights: Floats  # (N,) the share of the foot's correction: 1 in contacts, 0 far from any
+    hold_weights: Floats  # (N,) weight of the old position of the foot: 1 in contacts, 0 far from any
     positions: Floats  # (N, 3) of the ankle in the world
     rotations: Floats  # (N, 4)
     toe_rotations: Floats  # (N, toes, 4) local
@@ -268,20 +274,21 @@ def _limit_reach(stance: Stance, world: WorldPose, target: Floats) -> Floats:
 
 
 def foot_lift(drop: Floats, clearance: Floats) -> Floats:
-    """Return how far to lift a foot (N,) whose points go down by ``drop`` (N, P) with ``clearance`` (N, P) below them.
+    """Return how far to lift a foot (N,) if an edit lowers its points by ``drop`` (N, P) and they have ``clearance``
+    (N, P) below them.
 
-    Each point then goes down by about the smaller of the two, with a smooth transition between them.
+    Each point is then lowered by about the smaller of the two, with a smooth transition between them.
     """
     drop, clearance = np.maximum(drop, 0.0), np.maximum(clearance, 0.0)
     larger = np.maximum(drop, clearance)
-    larger = np.where(larger > 0, larger, 1.0)  # powers of tiny numbers would underflow
+    larger = np.where(larger > 0, larger, 1.0)  # avoids underflow of powers of tiny numbers
     both = ((drop / larger) ** _SHARPNESS + (clearance / larger) ** _SHARPNESS) ** (1 / _SHARPNESS)
     lifts: Floats = drop - drop * (clearance / larger) / np.where(both > 0, both, 1.0)
     return np.asarray(lifts.max(axis=1))
 
 
 def contact_weights(in_contact: Bools, fade_frames: float) -> Floats:
-    """Return weights (T,): 1 in contacts, fading to 0 on both sides; two near contacts combine."""
+    """Return weights (T,): 1 in contacts, fading to 0 on both sides; the weights of two near contacts are combined."""
     frames = np.arange(len(in_contact), dtype=np.float64)
     contacts = frames[in_contact]
     after = np.searchsorted(contacts, frames)

@@ -1,4 +1,4 @@
-"""Plant feet of a dense motion: what ``feet.py`` does for keys, frame by frame."""
+"""Plant the feet of a dense motion, frame by frame; ``feet.py`` does the same for keys."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from keypose.model.motion import check_source_frames
 from keypose.rotations import normalise
 from keypose.validation import check_number
 
-NOTE_MIN_MM = 1.0  # on a figure of 1.7 m: smaller errors are not mentioned
+NOTE_MIN_MM = 1.0  # on a figure of 1.7 m; smaller errors are not noted
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,7 +27,7 @@ class PlantResult:
     motion: Motion
     missed_mm: float = 0.0  # largest distance of an ankle in contact from its old position, on a figure of 1.7 m
     moved_legs: tuple[str, ...] = ()  # sides of the legs that were changed: "left", "right"
-    note: str = ""  # why feet are not planted, or only nearly
+    note: str = ""  # why feet are not planted, or not exactly
 
     def __repr__(self) -> str:
         legs = " and ".join(self.moved_legs) or "no"
@@ -44,16 +44,16 @@ def plant_feet(
     feet: Iterable[str] | None = None,
     fade_s: float = FADE_S,
 ) -> PlantResult:
-    """Return ``after``, the edited ``before``, with feet in contact put back to their old positions.
+    """Return ``after``, the edited ``before``, with feet in contact at their old positions.
 
-    ``foot_contacts`` (frames of ``before``, feet) flags the contacts of each recognised foot. Its ankle then gets its
-    old position and rotation, and its toes theirs, as far as the leg reaches. Over ``fade_s`` seconds before and after
-    a contact the correction fades out; no foot in the air goes through the floor, and no knee snaps straight.
-    ``source``, of a retimed motion: the frame of ``before``, whole or not, of each frame of ``after``. ``feet``: only
-    these sides, ``("left",)``.
+    ``foot_contacts`` (frames of ``before``, feet) flags the contacts of each recognised foot. In contacts the ankle
+    gets its old position and rotation, and the toes their old rotations, as far as the leg reaches. Within ``fade_s``
+    seconds before and after a contact the correction fades out; no foot in the air goes below the floor, and no knee
+    jumps straight. ``source``, for a retimed motion: the frame of ``before``, which may be fractional, of each frame of
+    ``after``. ``feet``: only these sides, such as ``("left",)``.
 
-    Only thighs, shins, feet and toes ever rotate; frames without a correction are exact copies. A foot that is never
-    in contact is left alone.
+    Only thighs, shins, feet and toes rotate; frames without a correction are exact copies. A foot that is never in
+    contact is not changed.
     """
     if before.skeleton.names != after.skeleton.names:
         raise OptionError(f"{after.name} has other joints than {before.name}", expected="the same figure, edited")
@@ -61,7 +61,7 @@ def plant_feet(
     contacts = _check_contacts(before, foot_contacts)
     sides = _check_sides(contacts, feet)
     known_limbs = find_limbs(before.skeleton)
-    # An edited knee may be bent backwards; restored with that bend, it would snap where it passes through straight.
+    # An edited knee may be bent backwards; if it were restored with that bend, it would jump when the leg is straight.
     legs = {
         side: replace(known_limbs[f"{side}_foot"], bends_one_way=True)
         for side in sides

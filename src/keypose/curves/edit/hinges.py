@@ -1,4 +1,4 @@
-"""Limit knees and elbows that an edit takes beyond their range."""
+"""Limit knees and elbows that an edit bends beyond their range."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ from keypose.model import Motion, Skeleton
 from keypose.model.motion import check_source_frames
 from keypose.rotations import conjugate, exp, multiply, normalise, rotate
 
-DEFAULT_MIN_DEG = 3.0  # a limb that is always bent may still be stretched to this
-DEFAULT_MAX_DEG = 150.0  # and one that is never folded may be folded to this
+DEFAULT_MIN_DEG = 3.0  # flexion to which a limb may be stretched even if it is always bent more
+DEFAULT_MAX_DEG = 150.0  # flexion to which a limb may be folded even if it is never bent so far
 SOFT_DEG = 5.0  # over which a joint slows down before a limit
 MAX_RANGE_DEG = 270.0  # a joint with a larger range is no hinge
-# The lower bone's share in the plane of the hinge: below the second the limit fades, below the first it is off.
+# The share of the lower bone in the plane of the hinge: below the second value the limit fades, below the first it is
+# off.
 SIDEWAYS, UPRIGHT = 0.5, 0.75
-NOTE_MIN_DEG = 1.0  # smaller corrections are not mentioned
-_SAME_RAD = 1e-9  # less is rounding
+NOTE_MIN_DEG = 1.0  # smaller corrections are not noted
+_SAME_RAD = 1e-9  # smaller differences are rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,15 +54,15 @@ def hold_hinges(
 ) -> HingeResult:
     """Return ``after``, the edited ``before``, with knees and elbows that bend too far or backwards corrected.
 
-    The hinge axis of a limb is that of the frame where ``before`` bends it most, relative to the upper bone. The limb
-    may be stretched as far as in ``before``, or to ``DEFAULT_MIN_DEG``, and folded as far as in ``before``, or to
-    ``DEFAULT_MAX_DEG``. It slows down from ``SOFT_DEG`` before a limit, or from where ``before`` is in that frame.
-    ``source``, of a retimed motion: the frame of ``before``, whole or not, of each frame of ``after``. ``joints``: only
-    these knees and elbows; None: those that differ from ``before``.
+    The hinge axis of a limb, relative to the upper bone, is that of the frame in which ``before`` bends it most. The
+    limb may be stretched as far as in ``before``, or to ``DEFAULT_MIN_DEG``, and folded as far as in ``before``, or to
+    ``DEFAULT_MAX_DEG``. It slows down ``SOFT_DEG`` before a limit, or from its flexion in ``before`` if that is nearer
+    to the limit. ``source``, for a retimed motion: the frame of ``before``, which may be fractional, of each frame of
+    ``after``. ``joints``: only these knees and elbows; None: those that differ from ``before``.
 
-    Only the knee or elbow itself rotates, about its hinge and no faster than ``before`` or ``after`` rotate it, unless
-    ``after`` makes a full turn; frames well within the limits are exact copies. A limb that ``before`` never bends has
-    no known hinge and is not limited.
+    Only the knee or elbow itself is rotated, about its hinge and no faster than in ``before`` or ``after``, unless
+    ``after`` makes a full turn; frames well within the limits are exact copies. If ``before`` never bends a limb, its
+    hinge is unknown and it is not limited.
     """
     if before.skeleton.names != after.skeleton.names:
         raise OptionError(f"{after.name} has other joints than {before.name}", expected="the same figure, edited")
@@ -124,8 +125,8 @@ def _limit_flexion(
     """Return flexions (T,), unwrapped where they are reliably out of range, and their limited values, in degrees."""
     unwrapped = np.unwrap(flexion, period=360.0)
     outside = is_reliable & ((flexion < flexion_range.min_deg) | (flexion > flexion_range.max_deg))
-    # A joint that leaves its range is unwrapped, so that folding past 180 degrees is not bending backwards. Where it is
-    # within its range again its full turns are dropped: such a pose is valid.
+    # A joint that leaves its range is unwrapped, so that folding beyond 180 degrees is not bending backwards. When it
+    # is within its range again, its full turns are dropped, as such a pose is valid.
     full_turns = np.round((unwrapped - flexion) / 360.0)
     frames = np.arange(len(flexion))
     last_inside = np.maximum.accumulate(np.where(outside, -1, frames))
@@ -140,7 +141,8 @@ def _limit_flexion(
     )  # never within its range
     flexion = unwrapped - 360.0 * full_turns[last_inside]
     target = _soft_limit(flexion, old_flexion, flexion_range)
-    # One that makes a full turn, out at one limit and in at the other, goes all the way back meanwhile.
+    # A joint that makes a full turn, leaving at one limit and entering at the other, rotates all the way back in
+    # between.
     goes_round = outside & (full_turns[next_inside] != full_turns[last_inside])
     if goes_round.any():
         far_flexion = np.where(full_turns[next_inside] > full_turns[last_inside], flexion, flexion + 360.0)[goes_round]
@@ -165,7 +167,8 @@ def _soft_limit(flexion: Floats, old_flexion: Floats, flexion_range: _FlexionRan
 
 
 def _soft_maximum(x: Floats, start: Floats, limit: float) -> Floats:
-    # The derivatives by x and by start are never negative and sum to at most 1: nothing gets faster.
+    # The derivatives by x and by start are never negative and their sum is at most 1, so that no rotation becomes
+    # faster.
     headroom = np.maximum(limit - start, 1e-12)
     return np.where(x > start, start + headroom * np.tanh((x - start) / headroom), x)
 
@@ -189,7 +192,7 @@ def _find_hinge_axis(upper: Floats, lower: Floats) -> Floats | None:
 def _bone_directions(motion: Motion, limb: Limb) -> tuple[Floats, Floats]:
     """Return the directions (T, 3) of a limb's two bones in the frame of the parent of the middle joint.
 
-    That is the upper joint or a twist joint below it, which carries the hinge.
+    The parent is the upper joint or a twist joint below it, with which the hinge moves.
     """
     parents = motion.skeleton.parents
     above = int(parents[limb.middle])
@@ -233,7 +236,7 @@ def _check_joints(joints: Iterable[int], count: int) -> set[int]:
 
 
 def _describe_limits(body_part: str, limb: Limb, degrees: Floats, flexion_range: _FlexionRange) -> list[str]:
-    """Describe one joint for the note: at which of its limits it is held, and in which frames."""
+    """Describe one joint for the note: which of its limits was applied, and in which frames."""
     side = body_part.rpartition("_")[0]
     name = f"{side} {'knee' if limb.is_leg else 'elbow'}".strip()
     sides = (degrees > NOTE_MIN_DEG, flexion_range.min_deg), (degrees < -NOTE_MIN_DEG, flexion_range.max_deg)

@@ -66,7 +66,7 @@ def _split_curves(curves: Curves, keys: Ints, at: int, key: int, value: Floats) 
         np.insert(curves.in_tangents, key, tangent, axis=0),
         np.insert(curves.out_tangents, key, tangent, axis=0),
     )
-    if not is_inside:  # the pose holds up to the first key and after the last one
+    if not is_inside:  # the pose is constant before the first key and after the last one
         in_tangents[key + 1 : key + 2], out_tangents[max(0, key - 1) : key] = 0.0, 0.0
     return Curves(values, freeze(in_tangents), freeze(out_tangents))
 
@@ -93,12 +93,12 @@ def _refit_halves(old: Curves, split: Curves, keys: Ints, at: int, key: int) -> 
     length = np.linalg.norm(
         old.at(SpanPosition.locate(keys, np.array([float(at)])))[0], axis=-1, keepdims=True
     )  # (J, 1)
-    inexact = np.abs(length - 1) > EXACT  # the others are split exactly, so that still joints stay still
+    inexact = np.abs(length - 1) > EXACT  # the others are split exactly, so that constant joints remain constant
     for start, stop, a in ((int(keys[key - 1]), at, key - 1), (at, int(keys[key]), key)):
         gap = float(stop - start)
         sample_frames = np.linspace(start, stop, max(MIN_SAMPLES, 2 * (stop - start)) + 2)[1:-1]
         targets = normalise(old.at(SpanPosition.locate(keys, sample_frames)))  # (N, J, 4)
-        # start with a scale that changes linearly from one end of the half to the other
+        # the initial scale changes linearly from one end of the half to the other
         scales = (np.ones(length.shape), 1 / length) if stop == at else (1 / length, np.ones(length.shape))
         rate = (scales[1] - scales[0]) / gap
         ends = np.stack((split.values[a], split.values[a + 1]))
@@ -118,8 +118,8 @@ def _refit_halves(old: Curves, split: Curves, keys: Ints, at: int, key: int) -> 
 def delete_key(keyed: KeyedMotion, frame: Any) -> Change:
     """Return ``keyed`` without the key at ``frame``: one span, fitted to the curve of the two, replaces them.
 
-    Without the first or the last key the next one holds instead. The residual absorbs what the new span leaves out, so
-    that the motion with its full residual does not change.
+    If the first or the last key is deleted, its neighbour takes its place. The difference of the new span is added to
+    the residual, so that the motion with its full residual does not change.
     """
     key = find_key(keyed, frame)
     if keyed.n_keys == 1:
@@ -157,8 +157,8 @@ def _delete_from_curves(curves: Curves, keyed: KeyedMotion, key: int, *, quatern
 def _fit_merged_span(span_values: Floats, *, quaternions: bool) -> Floats:
     """Return the tangents (2, J, C) at both ends of one span fitted to ``span_values`` (N, J, C).
 
-    Of quaternions only the direction is fitted, so that deleting an inserted key restores the curve. Where that makes
-    a cubic short, which would rotate too fast between frames, its components are fitted instead.
+    For quaternions only the direction is fitted, so that deleting an inserted key restores the curve. If that makes a
+    cubic so short that it would rotate too fast between frames, its components are fitted instead.
     """
     gap = len(span_values) - 1
     keys = np.array([0, gap], np.int32)
@@ -178,8 +178,8 @@ def _fit_merged_span(span_values: Floats, *, quaternions: bool) -> Floats:
 def move_key(keyed: KeyedMotion, frame: Any, to: Any, *, ripple: bool = False) -> Change:
     """Move the key at ``frame`` to ``to``, between its neighbours; with ``ripple`` all later frames move too.
 
-    The curve of each span beside the key keeps its shape over its duration: tangents per frame grow as the span gets
-    shorter. The residual is stretched with the spans. ``ripple`` changes the number of frames.
+    The curve of each span beside the key is scaled in time: tangents per frame grow as the span gets shorter. The
+    residual is stretched with the spans. ``ripple`` changes the number of frames.
     """
     key, goal = find_key(keyed, frame), check_int("to", to)
     offset = goal - int(keyed.keys[key])
@@ -225,7 +225,7 @@ def _rescale_tangents(curves: Curves, before: Ints, after: Ints) -> Curves:
 
 
 def _time_marks(keyed: KeyedMotion, keys: Ints, n_frames: int) -> tuple[Floats, Floats]:
-    """Return corresponding frames before and after: the keys, and the ends of the motion where no key is."""
+    """Return corresponding frames before and after: the keys, and the ends of the motion if they are no keys."""
     before, after = keyed.keys.tolist(), keys.tolist()
     if before[0] > 0 and after[0] > 0:
         before, after = [0, *before], [0, *after]

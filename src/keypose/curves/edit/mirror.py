@@ -2,7 +2,7 @@
 
 Relative to the rest pose a joint is rotated by ``g`` in the world. Mirrored, its partner is rotated by ``n g r``, where
 ``r`` is the normal of the rest pose's middle plane and ``n`` that of the mirror, both as quaternions without a real
-part: two reflections and the rotation between them. The joints' own axes do not matter, only that the rest pose is
+part: two reflections and the rotation between them. The axes of the joints are arbitrary, but the rest pose must be
 symmetric.
 """
 
@@ -22,7 +22,8 @@ from keypose.kinematics import up_axis
 from keypose.model import KeyedMotion, Pose, Skeleton
 from keypose.rotations import IDENTITY, conjugate, multiply, normalise, rotate
 
-MAX_ASYMMETRY = 0.1  # share of the figure's extent that a joint of the rest pose may be from its partner's mirror image
+# Maximum distance of a joint of the rest pose from the mirror image of its partner, as a share of the extent.
+MAX_ASYMMETRY = 0.1
 SNAP_COSINE = np.cos(np.deg2rad(5.0))  # a middle plane within 5 degrees of an axis plane is snapped to it
 MIN_LEVEL_PART = 0.1  # minimum level part of the direction from right to left that defines the mirror plane
 
@@ -75,7 +76,7 @@ def mirror_pose(keyed: KeyedMotion, pose: Pose) -> Pose:
             continue
         rotations[j] = normalise(multiply(conjugate(world_rotations[parent]), world_rotations[j]))
         offset = pose.translations[partner] - symmetry.rest_pose.translations[partner]
-        if offset.any():  # a joint that is offset from the rest pose: its partner gets the mirrored offset
+        if offset.any():  # the partner of a joint that is offset from the rest pose gets the mirrored offset
             mirrored_offset = _reflect(
                 rotate(rest_world.rotations[partner_parent], offset) if partner_parent >= 0 else offset, symmetry.normal
             )
@@ -133,7 +134,7 @@ def _mirror_normal(keyed: KeyedMotion, hips_rotation: Floats, rest_normal: Float
     level[up] = 0.0
     if np.linalg.norm(level) > MIN_LEVEL_PART:
         return unit_vectors(level)
-    # lying on one side: the mirror plane goes along the body
+    # the figure lies on its side: the mirror plane is along the body
     normal = np.cross(np.eye(3)[up], rotate(hips_rotation, np.eye(3)[up]))
     return unit_vectors(normal) if np.linalg.norm(normal) > MIN_LEVEL_PART else any_orthogonal(np.eye(3)[up])
 

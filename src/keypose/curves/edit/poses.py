@@ -59,7 +59,7 @@ def paste(
 ) -> Change:
     """Return a change that sets the pose of the key at ``frame``, or some joints of it.
 
-    With ``keep_position`` the hips keep their position on the ground; their height and rotation are part of the pose.
+    With ``keep_position`` the position of the hips on the ground does not change; their height and rotation do.
     """
     key, indices = find_key(keyed, frame), list(keyed.skeleton.joints(joints))
     if not isinstance(pose, Pose):
@@ -80,7 +80,7 @@ def paste(
 
 
 def set_pose(keyed: KeyedMotion, key: int, pose: Pose, *, spread_s: float = 0.0) -> Change:
-    """Return a change that sets the pose of a key; joints that have it already are exact copies."""
+    """Return a change that sets the pose of a key; joints that do not change are exact copies."""
     old_pose = key_pose(keyed, key)
     is_same = (old_pose.rotations == pose.rotations).all(axis=1) | (old_pose.rotations == -pose.rotations).all(axis=1)
     rotation_vectors = np.where(is_same[:, None], 0.0, log(multiply(conjugate(old_pose.rotations), pose.rotations)))
@@ -110,10 +110,10 @@ def offset_key(
 ) -> Change:
     """Return ``keyed`` with joints rotated and shifted at one key and, with a smooth falloff, at keys around it.
 
-    ``rotation_vectors`` (J, 3) are in the joints' own frames or, with ``in_parent``, in their parents'; ``shifts``
-    (J, 3) are added to local translations. With ``d(t)`` the share of the change at time t, curves become
-    ``q(t) d(t)``: tangents rotate with the values and get those of the falloff added. Joints with neither are left
-    unchanged.
+    ``rotation_vectors`` (J, 3) are in the joints' own frames or, with ``in_parent``, in their parents'; ``shifts`` (J,
+    3) are added to local translations. With ``d(t)`` the share of the change at time t, curves become ``q(t) d(t)``:
+    tangents rotate with the values, and those of the falloff are added. Joints without a rotation or shift do not
+    change.
     """
     keys, shares, share_rates = falloff(keyed, key, spread_s)
     rotations, translations = keyed.rotations, keyed.translations
@@ -245,10 +245,11 @@ def rotate_joint(
     space: Space = "local",
     spread_s: float = 0.0,
 ) -> Change:
-    """Rotate a joint at the key at ``frame``, about its own axes, its parent's or the world's, the shorter way.
+    """Rotate a joint at the key at ``frame`` about its own axes, those of its parent or of the world, by at most half a
+    turn.
 
     The rotation is ``euler_degrees`` (3,) in intrinsic ``order``, ``degrees`` about ``axis`` (3,), or a ``quaternion``
-    (4,). A world rotation is spread as the rotation in the parent's frame that it is at the key.
+    (4,). The rotation that is spread over other keys is that in the frame of the parent at this key.
     """
     check_choice("space", space, SPACES)
     key, j = find_key(keyed, frame), keyed.skeleton.joint(joint)

@@ -28,7 +28,7 @@ from keypose.validation import check_bool
 
 _SEGMENTS = {"hand": ("upper_arm", "forearm"), "foot": ("thigh", "shin")}
 
-# The sine of the bend angle: below the first the plane of a limb is noise, from the second on it is reliable.
+# Sines of the bend angle of a limb: below the first its plane is undetermined, above the second it is reliable.
 STRAIGHT_SINE, BENT_SINE = 0.02, 0.1
 
 
@@ -52,8 +52,9 @@ def reach(
 ) -> Change:
     """Move a hand or foot ``to`` a world position (3,), or ``by`` an offset (3,), at the key at ``frame``.
 
-    The limb keeps the plane in which it is bent. Towards a goal out of reach the limb is stretched (or folded), and
-    ``missed`` is the remaining distance. With ``keep_rotation`` the hand or foot keeps its world rotation.
+    The plane in which the limb is bent does not change. If the goal is out of reach, the limb is stretched (or folded)
+    towards it, and ``missed`` is the remaining distance. With ``keep_rotation`` the world rotation of the hand or foot
+    does not change.
     """
     key, limb = find_key(keyed, frame), find_limb(keyed.skeleton, end)
     if (to is None) == (by is None):
@@ -75,10 +76,11 @@ def reach(
 def solve_limb(
     skeleton: Skeleton, world: WorldPose, limb: Limb, hinge: Floats | None, goals: Floats, end_rotations: Floats | None
 ) -> tuple[dict[int, Floats], Floats]:
-    """Return local rotations (..., 4) of a limb's joints that bring its end to ``goals`` (..., 3); the misses (...,).
+    """Return local rotations (..., 4) of the joints of a limb that bring its end to ``goals`` (..., 3), and the
+    remaining distances (...,).
 
-    ``hinge`` is the limb's hinge, used where it is straight; the end gets ``end_rotations`` (..., 4) in the world, or
-    follows its parent if None.
+    ``hinge`` is the hinge of the limb, used in poses in which it is straight. The end gets the world rotations
+    ``end_rotations`` (..., 4); None: it moves with its parent.
     """
     upper, middle, end = (world.positions[..., j, :] for j in (limb.upper, limb.middle, limb.end))
     solution = solve_two_bones(upper, middle, end, bend_normal(skeleton, world, limb, hinge), goals)
@@ -88,7 +90,7 @@ def solve_limb(
         above = multiply(parent_rotation, world.rotations[..., parent, :]) if parent >= 0 else parent_rotation
         return normalise(multiply(conjugate(above), world_rotation))
 
-    # each joint carries those below it, twist joints in between too
+    # each joint moves its descendants, also twist joints in between
     upper_turn, middle_turn = (world.rotations[..., j, :] for j in (limb.upper, limb.middle))
     rotations = {
         limb.upper: to_local(limb.upper, np.array(IDENTITY), multiply(solution.upper, upper_turn)),
@@ -102,12 +104,12 @@ def solve_limb(
 def solve_two_bones(upper: Floats, middle: Floats, end: Floats, normal: Floats, goal: Floats) -> TwoBoneSolution:
     """Return the rotations of two bones, ``upper`` to ``middle`` to ``end`` (..., 3), that bring the end to ``goal``.
 
-    The limb is rotated towards the goal the shortest way, its plane of ``normal`` (..., 3) with it, and bent in that
-    plane until its length is the distance of the goal, as nearly as possible.
+    The limb is rotated towards the goal by the shortest rotation, together with its plane of ``normal`` (..., 3), and
+    bent in that plane until its length is as near as possible to the distance of the goal.
     """
     first, second = middle - upper, end - middle
     a, b, distance = _lengths(first), _lengths(second), _lengths(goal - upper)
-    along = first_nonzero_direction(end - upper, first)  # the latter where it is fully folded
+    along = first_nonzero_direction(end - upper, first)  # the second where the limb is fully folded
     normal = first_nonzero_direction(orthogonal_part(normal, along), any_orthogonal(along))
     direction = np.where(distance > SAME_SINE * (a + b), unit_vectors(goal - upper), along)
     length = np.clip(distance, np.abs(a - b), a + b)
@@ -135,7 +137,7 @@ class Limb:
     middle: int  # elbow or knee
     end: int  # wrist or ankle
     is_leg: bool
-    bends_one_way: bool = False  # if bent against its hinge, it is treated as straight
+    bends_one_way: bool = False  # whether it is treated as straight if bent against its hinge
 
     @property
     def joints(self) -> list[int]:
@@ -201,8 +203,8 @@ def find_motion_hinge(motion: Motion, limb: Limb) -> Floats | None:
 def bend_normal(skeleton: Skeleton, world: WorldPose, limb: Limb, hinge: Floats | None) -> Floats:
     """Return the world normals (..., 3) of the planes in which a limb is bent or, if nearly straight, would bend.
 
-    The latter is that of its ``hinge``, rotated by the upper joint; for a limb that is never bent, the plane in which
-    a knee goes forwards (towards the toes) and an elbow backwards.
+    For a nearly straight limb that is the plane of its ``hinge``, rotated by the upper joint; for a limb that is never
+    bent, the plane in which a knee moves forwards (towards the toes) and an elbow backwards.
     """
     normal, sine = bend_planes(world.positions, limb)
     default_normal = _default_bend_normal(skeleton, world, limb, hinge)
