@@ -1,7 +1,7 @@
 """Joint swings: motion as rotations of each joint about nearly one axis (Chia 2009), to play, store and edit.
 
-``segment.py`` finds swings, ``fallback.py`` adds keys where they are inaccurate; ``settings.py`` holds the options,
-``model.py`` the result and its playback, ``track.py`` the track of one joint, ``error.py`` measures it.
+``segment.py`` finds swings and ``fallback.py`` adds keys where they are inaccurate; ``settings.py`` defines the
+options, ``model.py`` the result and its playback, ``track.py`` the track of one joint; ``error.py`` measures the error.
 """
 
 from keypose.swings.model import Swings

@@ -1,4 +1,4 @@
-"""Swings as a compact block of bytes, the one that a ``.kps`` file holds; docs/swings-packed.md describes every byte.
+"""Swings as a compact block of bytes, as in a ``.kps`` file; docs/swings-packed.md describes every byte.
 
 Frames are varint-coded differences, numbers have 32 bits, defaults are omitted, and there is a checksum. Playback of
 unpacked swings is within 32-bit rounding of the original.
@@ -22,7 +22,7 @@ from keypose.swings.model import Swings
 MAGIC = b"KPsw"
 VERSION = 1
 CHECKSUM_BYTES = 4
-MAX_BYTES = 512 << 20  # of memory that a block of any size may expand to
+MAX_BYTES = 512 << 20  # memory to which a block of any size may expand
 
 NUMBER_BYTES = 4
 SECTIONS = ("swings", "rests", "keys", "left_out", "translation", "header")
@@ -48,7 +48,7 @@ def pack_with_sizes(swings: Swings) -> tuple[bytes, Counter[str]]:
         index = {joint: j for j, joint in enumerate(swings.skeleton.names)}
         moving_joints = np.array([index[path.joint] for path in swings.paths], np.int64)
         defaults = swings.skeleton.offsets.copy()
-        defaults[moving_joints] = swings.translations[moving_joints]  # stored by the path
+        defaults[moving_joints] = swings.translations[moving_joints]  # stored in the path
         out.write_changed_rows(swings.translations, defaults)
         out.write_varint(len(moving_joints))
         out.write_varints(np.diff(moving_joints, prepend=0))
@@ -61,15 +61,15 @@ def pack_with_sizes(swings: Swings) -> tuple[bytes, Counter[str]]:
 def unpack(data: bytes, *, where: str = "packed swings", max_bytes: int = MAX_BYTES) -> Swings:
     """Return the swings of packed bytes; raise a ``FormatError`` that starts with ``where`` if they are invalid.
 
-    Data that expand, such as a key on every frame of a still joint, may take up to ``max_bytes`` of memory, or 100
-    times the size of the block.
+    Data that expand, such as a key on every frame of a constant joint, may need up to ``max_bytes`` of memory, or 100
+    times the size of the block if that is more.
     """
     body = _check_block(_to_bytes(data), where)
     block = Reader(body, where, max(max_bytes, 100 * len(body)))
     block.read_bytes(len(MAGIC) + 1, "the magic")
     try:
         swings = _read_swings(block)
-    except (ModelError, OptionError) as error:  # values that are valid alone, but not together
+    except (ModelError, OptionError) as error:  # the values are valid one by one, but not together
         raise FormatError(where, escape_message(str(error))) from None
     if block.n_left:
         raise block.error(f"{block.n_left} bytes behind the end")

@@ -1,4 +1,4 @@
-"""The error of played swings, as the thesis measures it."""
+"""The error of played swings, measured as in the thesis."""
 
 from __future__ import annotations
 

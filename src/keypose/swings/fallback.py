@@ -1,8 +1,8 @@
-"""Keys where swings are inaccurate: slow and still joints, and whatever does not rotate about one axis.
+"""Keys where swings are inaccurate: for slow and still joints, and for rotations that are not about one axis.
 
-A track plays segments of constant speed: swings, spans between keys, and bridges. A swing whose own frames are accurate
-enough may stay; around such swings the fewest keys within the tolerance are found (``core/swing_keys.cpp``), and keys
-replace a swing where they take less space. Of the segments between keys, those that follow a found swing become swings
+A track plays segments of constant speed: swings, spans between keys, and bridges. A swing may be kept if its own frames
+are accurate enough. Around such swings the fewest keys within the tolerance are searched (``core/swing_keys.cpp``), and
+keys replace a swing where they need less space. Segments between keys that are part of a found swing become swings
 again.
 """
 
@@ -24,9 +24,10 @@ from keypose.swings.swing import KeyedSpan
 from keypose.swings.track import Track
 from keypose.validation import check_number
 
-MAX_GAP_S = 8.0  # from one key to the next: bounds the work on still joints
-SWING_COST = 1.9  # keys: a swing takes the space of two, and is preferred a little
-MIN_OVERLAP = 0.75  # share of the frames between two keys that lie in a found swing: then it is a part of that swing
+MAX_GAP_S = 8.0  # from one key to the next, to limit the time spent on still joints
+SWING_COST = 1.9  # in keys: a swing needs the space of two, and is preferred slightly
+# Minimum share of the frames between two keys in a found swing for the segment to be part of that swing.
+MIN_OVERLAP = 0.75
 
 
 def add_keys(
@@ -37,8 +38,8 @@ def add_keys(
 ) -> Swings:
     """Return ``swings`` with keys wherever a joint's rotation differs by more than ``tolerance_deg`` from ``motion``.
 
-    Afterwards no frame of any joint exceeds its tolerance. ``per_joint``: other tolerances, of all joints in order or
-    of some by name. Tracks within their tolerance are not changed.
+    In the result every frame of each joint is within its tolerance. ``per_joint``: other tolerances, for all joints in
+    order or for some by name. Tracks within their tolerance do not change.
     """
     return KeyFitter(motion, swings).fit(check_tolerances(swings, tolerance_deg, per_joint)).build_swings()
 
@@ -145,13 +146,13 @@ def build_track(
 ) -> Track:
     """Return ``track`` with only the swings ``swing_indices`` (N,) and keys at ``frames`` (K,), ``rotations`` (K, 4).
 
-    From one key to the next the joint rotates at constant speed. If that is along a found swing, at least
+    From one key to the next the joint rotates at constant speed. If that rotation is along a found swing, at least
     ``min_frames`` long and at least ``min_speed`` radians per frame fast, it becomes a swing, which replaces the two
-    keys and plays the same. Rests are dropped where swings or keys cover their frames.
+    keys without changing the playback. Rests are dropped where swings or keys cover their frames.
     """
     group = np.searchsorted(track.starts[swing_indices], frames).astype(
         np.int32
-    )  # keys that no swing separates have the same
+    )  # group of each key: keys without a swing between them have the same
     rotation_vectors = log(multiply(conjugate(rotations[:-1]), rotations[1:]))
     new_swings = _find_new_swings(track, frames, rotation_vectors, group, min_frames, min_speed)
     starts = np.concatenate((track.starts[swing_indices], frames[new_swings]))
@@ -175,7 +176,8 @@ def build_track(
 def _find_new_swings(
     track: Track, frames: Ints, rotation_vectors: Floats, group: Ints, min_frames: int, min_speed: float
 ) -> Ints:
-    """Return the first keys of rotations that are swings; of two that share a key the wider one."""
+    """Return the first keys of the rotations that become swings; of two that share a key, the one with the larger
+    angle."""
     if len(frames) < 2 or not track.n_swings:
         return np.zeros(0, np.int32)
     first, last = frames[:-1], frames[1:]
@@ -198,7 +200,7 @@ def _find_new_swings(
 
 
 def _keyed_spans(frames: Ints, rotations: Floats, group: Ints, new_swings: Ints) -> tuple[KeyedSpan, ...]:
-    """Return spans of the keys that are not ends of swings, together where no swing lies between them."""
+    """Return spans of the keys that are not ends of swings; keys without a swing between them are in one span."""
     key_indices = np.setdiff1d(np.arange(len(frames)), np.concatenate((new_swings, new_swings + 1)))
     if not len(key_indices):
         return ()
@@ -218,11 +220,12 @@ def _free_rests(track: Track, starts: Ints, ends: Ints, keyed: tuple[KeyedSpan, 
 def mean_rotation(rotations: Floats) -> Floats:
     """Return the mean (..., 4) of successive rotations (N, ..., 4): the normalised mean of their quaternions.
 
-    Each has the sign nearest to the one before it, so that the mean of a rotation by more than half a turn is its
-    middle.
+    The sign of each is the one nearest to the rotation before it, so that the mean of a rotation by more than half a
+    turn is its middle.
     """
     total = align_signs(rotations).sum(axis=0)
-    is_zero = np.linalg.norm(total, axis=-1, keepdims=True) < 1e-9 * len(rotations)  # full turns: they cancel out
+    # The quaternions of full turns cancel out.
+    is_zero = np.linalg.norm(total, axis=-1, keepdims=True) < 1e-9 * len(rotations)
     return normalise(np.where(is_zero, rotations[len(rotations) // 2], total))
 
 

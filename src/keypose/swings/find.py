@@ -31,8 +31,8 @@ def find(
 ) -> tuple[Swing, ...]:
     """Return the swings that match, in order of time and then of the skeleton; see ``Swings.find``.
 
-    A swing lasts from its first to its last frame, ``(end - start) / fps`` seconds. Longer, shorter, wider and
-    narrower are strict.
+    A swing lasts from its first to its last frame, ``(end - start) / fps`` seconds. The limits of longer, shorter,
+    wider and narrower are exclusive.
     """
     indices = _check_joints(swings, joints)
     last_s = swings.duration_s

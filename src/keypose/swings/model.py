@@ -32,8 +32,8 @@ MAX_FRAMES = (1 << 31) - 1  # frame numbers are 32-bit
 class Swings(Frozen):
     """A motion as swings. ``play`` returns the motion, ``error`` measures it, ``edit`` edits the swings.
 
-    Every joint has a track, in the skeleton's order. Joints with changing translations (the hips) have a path; the
-    translations of others are constant.
+    Every joint has a track, in the order of the skeleton. Joints with changing translations (such as the hips) have a
+    path; the translations of others are constant.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Swings(Frozen):
     tracks: tuple[Track, ...]  # (J,)
     translations: Floats  # (J, 3) local translations, file units, of joints without a path
     paths: tuple[Path, ...] = ()
-    contacts: FootContacts | None = None  # of the motion they were found in; None: not known
+    contacts: FootContacts | None = None  # of the motion in which the swings were found; None: unknown
     settings: Settings = field(default_factory=Settings)
     up: Up = "Y"
     metres_per_unit: float | None = None
@@ -140,9 +140,10 @@ class Swings(Frozen):
         return frozenset(self.settings.left_out)
 
     def is_left_out(self, joint: int) -> bool:
-        """Return whether a joint was left out when swings were found, and still has a key on every frame.
+        """Return whether a joint was excluded when swings were found (``left_out``), and still has a key on every
+        frame.
 
-        A joint that got a key on every frame because nothing less was accurate enough was not left out.
+        This is false for a joint with a key on every frame because fewer keys were not accurate enough.
         """
         track = self.tracks[joint]
         return track.joint in self._left_out_names and track.is_raw(self.n_frames)
@@ -176,8 +177,9 @@ class Swings(Frozen):
     def play(self, level: float = 1.0, *, fps: float | None = None) -> Motion:
         """Return the motion that the swings play.
 
-        ``level`` is the level of detail: the share of swings that is played, largest angles first, from 0 to 1; where
-        one is dropped, the joint rotates evenly from the swing before to the one after. ``fps``: another frame rate.
+        ``level`` is the level of detail: the share of swings that is played, from 0 to 1, largest angles first. In
+        place of a dropped swing the joint rotates at constant speed from the swing before to the one after. ``fps``:
+        another frame rate.
         """
         played = self if check_number("level", level, min_value=0.0, max_value=1.0) == 1 else self.simplify(level)
         rate = self.fps if fps is None else check_number("fps", fps, min_value=MIN_FPS, max_value=MAX_FPS)
@@ -235,7 +237,7 @@ class Swings(Frozen):
         return measure_size(self)
 
     def timeline(self) -> Timeline:
-        """Return bars for a picture: when each joint swings, rests or has keys."""
+        """Return the data of a picture: bars for the times at which each joint swings, rests or has keys."""
         from keypose.swings.timeline import build_timeline
 
         return build_timeline(self)
@@ -256,8 +258,8 @@ class Swings(Frozen):
         """Return the swings of some joints, body parts or groups that match all conditions, in order of time.
 
         ``index`` counts within each joint, from the end if negative. A swing matches ``at_s`` if it covers that time,
-        and ``from_s`` and ``to_s`` if any of it lies between them. It is longer than ``longer_s`` and shorter than
-        ``shorter_s`` seconds; its angle is larger than ``wider_deg`` and smaller than ``narrower_deg`` degrees.
+        and ``from_s`` and ``to_s`` if it is at least partly between them. It is longer than ``longer_s`` and shorter
+        than ``shorter_s`` seconds; its angle is larger than ``wider_deg`` and smaller than ``narrower_deg`` degrees.
         """
         from keypose.swings.find import find
 
@@ -267,10 +269,10 @@ class Swings(Frozen):
         )  # fmt: skip
 
     def edit(self, capture: Motion | None = None) -> SwingEdit:
-        """Return an editor of these swings, which themselves do not change.
+        """Return an editor of these swings; they themselves do not change.
 
-        With the ``capture`` in which they were found, edits are applied on top of it, and its detail that swings leave
-        out is preserved: without any edit it plays unchanged. Without it, only the edited swings are played.
+        With the ``capture`` in which the swings were found, edits are applied on top of it and its detail is preserved:
+        without edits, the result is the capture. Without it, only the edited swings are played.
         """
         from keypose.swings.edit import SwingEdit
 

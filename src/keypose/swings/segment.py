@@ -1,10 +1,11 @@
 """Segment a motion into swings: for each joint the spans in which it rotates about nearly one axis (Chia 2009).
 
 Velocities ``log(R_t^-1 R_t+1)`` are smoothed by a box. For each frame the differences of the axes of its neighbours
-from its own are measured. From the steadiest free frame a swing grows to the left or right, whichever axis is nearer,
-while the mean difference from the first frame's axis stays within the threshold; then from the next free frame.
-Differences from the thesis: growth uses the angle between axes (its formula, read as 1 - cos, is the metric
-``"cosine"``), and its windows of frames at 60 per second are durations, so that any frame rate works.
+from its own are measured. A swing grows from the free frame with the smallest sum of differences, to the left or right,
+whichever axis is nearer, while the mean difference from the axis of the first frame is within the threshold. Then the
+next swing grows from the next free frame. Differences from the thesis: growth uses the angle between axes (its formula,
+read as 1 - cos, is the metric ``"cosine"``), and its windows of frames at 60 per second are durations, so that any
+frame rate works.
 """
 
 from __future__ import annotations
@@ -45,15 +46,15 @@ def swings(
 ) -> Swings:
     """Return a motion as swings of its joints.
 
-    ``threshold``: the acceptable swing error, the mean difference of a swing's axes from that of the frame it grew
-    from: 0 accepts only rotations about exactly one axis, pi accepts any. ``metric``: differences are angles in radians
-    or, ``"cosine"``, 1 minus their cosines. ``smoothing_s``: the box that smooths velocities. ``window_s``: the window
-    that measures how steady an axis is. ``min_duration_s``: shorter swings are dropped. ``rest_rad_per_s``: slower
-    frames are rest. ``left_out``: joints, body parts or groups that are stored frame by frame; by default fingers,
-    thumbs and toes, as in the thesis.
+    ``threshold``: the maximum mean difference of the axes of a swing from that of the frame from which it grew: 0
+    accepts only rotations about exactly one axis, pi accepts any. ``metric``: differences are angles in radians or,
+    ``"cosine"``, 1 minus their cosines. ``smoothing_s``: the length of the box filter of velocities. ``window_s``: the
+    window in which the axes of a frame and its neighbours are compared. ``min_duration_s``: shorter swings are dropped.
+    ``rest_rad_per_s``: slower frames are rest. ``left_out``: joints, body parts or groups that are stored frame by
+    frame; by default fingers, thumbs and toes, as in the thesis.
 
-    ``fallback="keys"``: where swings differ from a joint's rotation by more than ``fallback_deg`` degrees, keys are
-    used, which stay within it. Changing translations of joints are stored as curves through keys with errors of at
+    ``fallback="keys"``: where swings differ from the rotation of a joint by more than ``fallback_deg`` degrees, keys
+    within that tolerance are used. Changing translations of joints are stored as curves through keys with errors of at
     most ``translation_mm``, on a figure of 1.7 m (0: a key on every frame).
     """
     if not isinstance(motion, Motion):
@@ -74,7 +75,7 @@ def swings(
 
 
 def segment_motion(motion: Motion, settings: Settings) -> Swings:
-    """Return a motion as swings, with all options in one object."""
+    """Return a motion as swings; as ``swings`` with all options in one object."""
     result = Swings(
         name=motion.name,
         skeleton=motion.skeleton,
@@ -155,6 +156,6 @@ def _fit_paths(motion: Motion, tolerance_mm: float) -> list[Path]:
     moving_joints = np.flatnonzero((motion.translations != motion.translations[:1]).any(axis=(0, 2))).tolist()
     if not moving_joints:
         return []
-    # without a height there are no millimetres: a key on every frame
+    # millimetres are undefined without a height: a key on every frame
     tolerance = tolerance_mm / motion.mm_per_unit if motion.height > 0 else 0.0
     return [fit_path(motion.skeleton.names[j], motion.translations[:, j], tolerance) for j in moving_joints]

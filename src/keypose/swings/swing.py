@@ -18,15 +18,16 @@ from keypose.validation import check_int
 
 UNIT_TOLERANCE = 1e-3  # of the length of unit quaternions and axes
 MAX_ANGLE = 1e6  # radians
-MIN_ANGLE = 1e-100  # below, the axis cannot be determined
+MIN_ANGLE = 1e-100  # the axis of smaller rotations cannot be determined
 
 Kind = TypeVar("Kind")
-MAX_SPAN_FRAMES = 512  # between keys: bounds the work on long clips
+MAX_SPAN_FRAMES = 512  # between keys, to limit the time for long clips
 
 
 @dataclass(frozen=True, eq=False)
 class Swing(Frozen):
-    """A rotation of one joint about one axis: ``start_rotation`` times a rotation about ``axis`` up to ``angle``."""
+    """A rotation of one joint about one axis: ``start_rotation`` times a rotation about ``axis`` from 0 to
+    ``angle``."""
 
     joint: str
     start: int  # frame
@@ -173,14 +174,15 @@ class Path(Frozen):
         return f"Path({self.joint!r}, {len(self.keys)} keys)"
 
     def sample(self, frames: Floats) -> Floats:
-        """Return translations (N, 3) at ``frames`` (N,), whole or not."""
+        """Return translations (N, 3) at ``frames`` (N,), which may be fractional."""
         return self.curves.at(SpanPosition.locate(self.keys, frames))[:, 0]
 
 
 def fit_path(joint: str, translations: Floats, tolerance: float) -> Path:
     """Fit a path to ``translations`` (T, 3) with errors of at most ``tolerance``; 0: a key on every frame.
 
-    Spans are divided until all are within it: the error of a cubic grows with the fourth power of its length.
+    Spans are divided until all are within the tolerance; the error of a cubic grows with the fourth power of its
+    length.
     """
     if tolerance <= 0 or len(translations) < 3:
         return Path(joint, np.arange(len(translations), dtype=np.int32), Curves(translations[:, None]))

@@ -1,4 +1,4 @@
-"""Swings as bars over time, for pictures: a row for each joint, and foot contacts."""
+"""Swings as bars over time, for pictures: one row per joint, and foot contacts."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Row:
 
     joint: str
     body_part: str | None  # None: not recognised
-    left_out: bool  # stored frame by frame, as fingers and toes are
+    left_out: bool  # whether it is stored frame by frame, as fingers and toes
     bars: tuple[Bar, ...]
 
     def count_frames(self, kind: Kind) -> int:

@@ -33,7 +33,8 @@ def _no_vectors() -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Track(Frozen):
-    """Swings, rests and keys of one joint, sorted, without overlaps; stored as arrays, ``swings`` has single ones."""
+    """Swings, rests and keys of one joint, sorted, without overlaps. They are stored as arrays; ``swings`` returns
+    objects."""
 
     joint: str
     mean_rotation: Floats  # (4,) local, unit wxyz: the rotation of a joint without any swing or key
@@ -142,7 +143,7 @@ class Track(Frozen):
         return int(max(ends, default=-1))
 
     def is_raw(self, n_frames: int) -> bool:
-        """Return whether every frame has a key."""
+        """Return whether every one of ``n_frames`` frames has a key."""
         return self.n_keys == n_frames
 
     def __repr__(self) -> str:
@@ -181,7 +182,8 @@ class Track(Frozen):
         rotation_vectors.append(np.concatenate((bridges, np.zeros((1, 3)))))
         lengths.append(np.append(first_frames[order][1:] - last_frames[order][:-1], 0))
         start_frames = np.concatenate(starts).astype(np.float64)
-        by_time = np.argsort(start_frames, kind="stable")  # at the same frame a bridge comes last and applies
+        # Of segments with the same start frame the bridge is the last one, which is used.
+        by_time = np.argsort(start_frames, kind="stable")
         return (
             start_frames[by_time],
             np.concatenate(lengths).astype(np.float64)[by_time],
@@ -190,7 +192,8 @@ class Track(Frozen):
         )
 
     def sample(self, frames: Floats) -> Floats:
-        """Return local rotations (N, 4) at ``frames`` (N,), whole or not; outside all items the nearest one holds."""
+        """Return local rotations (N, 4) at ``frames`` (N,), which may be fractional; before the first and after the
+        last item they are constant."""
         if not self.n_swings and not self.keyed:
             return np.tile(self.mean_rotation, (len(frames), 1))
         starts, lengths, rotations, rotation_vectors = self._segments

@@ -1,6 +1,6 @@
 """Read and write the numbers of packed swings.
 
-Every count is checked against the bytes left before memory is allocated.
+Every count is checked against the number of remaining bytes before memory is allocated.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ MAX_FRAME = (1 << 31) - 1
 MAX_MESSAGE_LENGTH = 600  # characters
 MAX_ROTATION = 3.1416  # length of a rotation vector: pi, rounded up
 
-MAX_BYTES = 5  # per number in arrays, which count frames
+MAX_BYTES = 5  # per number in arrays, where numbers are frames or counts
 _SHIFTS = 7 * np.arange(MAX_BYTES)
 
 
 def escape_message(problem: str) -> str:
-    """Return a message that may hold untrusted names without control characters and with limited length."""
+    """Return a message, which may contain untrusted names, without control characters and with limited length."""
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in problem[:MAX_MESSAGE_LENGTH])
 
 
 class Reader:
-    """Reads a block of bytes. ``max_memory`` limits the memory for data that take few bytes in the block."""
+    """Reads a block of bytes. ``max_memory`` limits the memory of data that are stored in few bytes."""
 
     def __init__(self, data: bytes, where: str, max_memory: int) -> None:
         self.where = where
@@ -116,7 +116,7 @@ class Reader:
         start = self.at
         with np.errstate(invalid="ignore"):  # signalling NaNs
             values = np.frombuffer(self.read_bytes(size * count * width, label), kind).astype(np.float64)
-        sound = np.abs(values) <= MAX_MAGNITUDE  # nor NaN
+        sound = np.abs(values) <= MAX_MAGNITUDE  # also false for NaN
         if not sound.all():
             n = int(np.argmin(sound))
             raise self.error(
@@ -233,7 +233,7 @@ def encode(values: ArrayLike) -> bytes:
 def decode(data: NDArray[np.uint8], count: int) -> tuple[NDArray[np.int64], int]:
     """Return ``count`` numbers from the start of ``data``, and the number of bytes read.
 
-    If the data end early or a number is too long, only the numbers before it.
+    If the data end early or a number is too long, only the numbers before it are returned.
     """
     window = data[: MAX_BYTES * count]
     lasts = np.flatnonzero(window < 0x80)[:count]

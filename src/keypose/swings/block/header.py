@@ -27,11 +27,11 @@ NUMBER_SETTINGS = (
 )
 CHANNELS = POSITION_CHANNELS + ROTATION_CHANNELS
 MAX_JOINTS = 10_000
-CUSTOM_CHANNELS = 3  # common kinds of channels are 0 to 2; others are listed
+CUSTOM_CHANNELS = 3  # codes 0 to 2 are the common channels; others are listed
 
 
 def write_header(out: Writer, swings: Swings) -> None:
-    """Write all of a clip but its tracks and paths."""
+    """Write everything of a clip except its tracks and paths."""
     metres, pose, contacts = swings.metres_per_unit, swings.reference_pose, swings.contacts
     out.write_text(swings.name)
     out.write_doubles((swings.fps,))
@@ -74,7 +74,8 @@ def read_header(block: Reader) -> dict[str, Any]:
 def _write_skeleton(out: Writer, s: Skeleton) -> None:
     n = s.n_joints
     out.write_texts(s.names)
-    out.write_varints(np.where(s.parents < 0, 0, np.arange(n) - s.parents))  # how far before the joint; 0: a root
+    # By how many joints the parent precedes the joint; 0: a root.
+    out.write_varints(np.where(s.parents < 0, 0, np.arange(n) - s.parents))
     for order, channels in zip(s.rotation_orders, s.channels, strict=True):
         common = _common_channels(order)
         kind = common.index(channels) if channels in common else CUSTOM_CHANNELS

@@ -19,12 +19,13 @@ _NO_SPANS: tuple[Ints, Ints] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 Floats32 = NDArray[np.float32]
 
 ACCURACY_RAD = 1e-6  # of restored rotations
-FREE = 3  # the number of angles of a rotation that is not bound to axes
-MAX_SAMPLES = 512  # from which axes are found; all rotations are checked
+FREE = 3  # the number of angles of a rotation without fixed axes
+MAX_SAMPLES = 512  # number of rotations from which axes are fitted; all rotations are checked
 
 
 def write_track(out: Writer, track: Track, *, left_out: bool) -> None:
-    """Write a track without its mean rotation, which is in a table; keys of a left-out joint have their own section."""
+    """Write a track without its mean rotation, which is in a table; keys of a left-out joint are in a section of their
+    own."""
     rests_are_mean = bool((np.float32(log(track.rest_rotations)) == np.float32(log(track.mean_rotation))).all())
     flags = SWINGS * bool(track.n_swings) | RESTS * bool(len(track.rest_starts)) | KEYS * bool(track.keyed)
     out.write_byte(flags | RESTS_ARE_MEAN * (rests_are_mean and bool(flags & RESTS)))
@@ -100,7 +101,7 @@ def _read_keyed_span(block: Reader, joint: str, n_frames: int) -> KeyedSpan:
 
 
 def write_path(out: Writer, path: Path) -> None:
-    """Write the keys of a path; without the in tangent of the first and the out tangent of the last key."""
+    """Write the keys of a path, without the in-tangent of the first and the out-tangent of the last key."""
     curves = path.curves
     _write_keys(out, path.keys, CUBIC * curves.is_cubic)
     out.write_floats(curves.values)
@@ -155,7 +156,7 @@ def count_numbers(angles: int, keys: int) -> int:
 
 
 def encode_rotations(rotations: Floats) -> tuple[int, Floats32]:
-    """Return the number of angles (0 to 3) of rotations (K, 4), and the fewest numbers that restore them."""
+    """Return the number of angles (0 to 3) of rotations (K, 4), and as few numbers as possible that restore them."""
     keys = len(rotations)
     for angles, find in enumerate((_fit_constant, _fit_one_axis, fit_two_axes)):
         if count_numbers(angles, keys) < count_numbers(FREE, keys) or not angles:

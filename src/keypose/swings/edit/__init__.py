@@ -1,8 +1,8 @@
 """Edits of swings: each operation is a function that returns a ``SwingChange``; ``SwingEdit`` keeps the history.
 
-A joint's track is a row of pieces (``pieces.py``). ``angle_axis.py``, ``timing.py``, ``copy_delete.py``
+The track of a joint is edited as a row of pieces (``pieces.py``). ``angle_axis.py``, ``timing.py``, ``copy_delete.py``
 and ``retime.py`` edit the selected pieces; ``apply_edit.py`` resolves overlaps in time, ``neighbours.py`` adapts the
-other pieces without jumps. ``feet.py`` handles the figure as a whole.
+other pieces without jumps. ``feet.py`` restores foot contacts.
 """
 
 from keypose.swings.edit.change import SwingChange

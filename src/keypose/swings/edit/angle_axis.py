@@ -28,7 +28,7 @@ POINTS: tuple[Point, ...] = get_args(Point)
 MAX_FACTOR, MAX_DEG = 1000.0, 36_000.0
 _FRACTIONS = {"start": 0.0, "middle": 0.5, "end": 1.0}
 Joints = str | tuple[str, ...] | list[str]
-MAX_KEY_ANGLE = 0.9 * np.pi  # between two keys: beyond half a turn they would be interpolated the other way round
+MAX_KEY_ANGLE = 0.9 * np.pi  # between two keys; beyond half a turn they would be interpolated the other way round
 
 
 def scale(
@@ -46,7 +46,7 @@ def scale(
 def set_angle(
     swings: Swings, baseline: Baseline, targets: SwingTargets, degrees: Any, *, about: Point = "start"
 ) -> SwingChange:
-    """Set the angle of swings about the same axis; a negative one reverses them."""
+    """Set the angle of swings without changing the axis; a negative one reverses them."""
     angle = float(np.deg2rad(check_number("degrees", degrees, min_value=-MAX_DEG, max_value=MAX_DEG)))
     check_choice("about", about, POINTS)
     return _rotate_swings(swings, baseline, targets, lambda turn: _axis_of(turn) * angle, about)
@@ -85,7 +85,7 @@ def _rotate_swings(
 def rotate_piece_about(
     piece: Piece, about: Point, rotation_vector: Floats, frames: tuple[int, int] | None = None
 ) -> Piece:
-    """Return a fixed swing with another rotation, the same rotation at one point, and optionally other frames.
+    """Return a fixed swing with another rotation vector, unchanged at one point, and optionally with other frames.
 
     An unchanged piece is returned as it is.
     """
@@ -144,7 +144,7 @@ def intensify(swings: Swings, baseline: Baseline, joints: Joints, factor: Any) -
 
 
 def _select_joints(skeleton: Skeleton, joints: Joints) -> list[int]:
-    """Return the joints of some names; roots only where a name stands for one joint alone."""
+    """Return the joints of these names; roots only if a name means exactly one joint."""
     selected: set[int] = set()
     for name in (joints,) if isinstance(joints, str) else joints:
         indices = skeleton.joints(name)
@@ -155,7 +155,7 @@ def _select_joints(skeleton: Skeleton, joints: Joints) -> list[int]:
 def _scale_pieces(track: Track, old_row: Sequence[Piece], scale: float, n_frames: int) -> list[Piece]:
     """Return pieces whose nodes are scaled about the mean of the joint.
 
-    All frames are scaled, since from node to node a rotation may go either way round.
+    All frames are scaled, as the rotation between two nodes may be longer than half a turn.
     """
     if scale == 1.0:
         return list(old_row)
@@ -176,7 +176,7 @@ def _rebuild_piece(piece: Piece, nodes: Floats, scale: float) -> Piece:
 
 
 def _add_keys(piece: Piece, scale: float) -> Piece:
-    """Return a keyed piece with more keys where the scaled ones would be too far apart."""
+    """Return a keyed piece with additional keys where scaled rotations would be too far apart."""
     if piece.rotation_vector is not None or len(piece.frames) == 1:
         return piece
     gaps = np.diff(piece.frames)

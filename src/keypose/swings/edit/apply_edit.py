@@ -20,25 +20,25 @@ from keypose.swings.edit.time_map import build_warp
 from keypose.swings.model import Swings
 from keypose.swings.track import Track
 
-EASE_SHARE = 0.5  # of a joint's soft speed limit: how fast it returns at seams to the old rotation
-DETAIL_FADE_S = 0.15  # before and after a deleted swing, over which detail fades
-NOTE_MIN_ANGLE = np.deg2rad(0.05)  # larger differences from the requested rotation are noted
+EASE_SHARE = 0.5  # speed with which a joint returns to the old rotation at seams, relative to its soft speed limit
+DETAIL_FADE_S = 0.15  # time before and after a deleted swing in which detail fades
+NOTE_MIN_ANGLE = np.deg2rad(0.05)  # smaller differences from the requested rotation are not noted
 
 Rows: TypeAlias = Mapping[int, tuple[list[Piece], Sequence[Piece]]]
-MIN_FRAMES = 3  # that remain of a piece that is cut
+MIN_FRAMES = 3  # minimum length of a piece that is cut
 
 
 def edit_each_swing(
     swings: Swings, baseline: Baseline, targets: SwingTargets, edit: Callable[[list[Piece]], list[Piece]], about: Point
 ) -> SwingChange:
-    """Edit each target swing about one of its points; the other pieces adapt.
+    """Edit each target swing about one of its points, and adapt the other pieces.
 
-    ``edit`` takes successive swings of a joint and returns them edited.
+    ``edit`` is called with successive swings of a joint and returns the edited ones.
 
-    Of successive swings, the next one is moved with the end of the one before or, about their ends, the one before
-    with the start of the next, so that each gets the rotation requested. These offsets would add up over a long clip,
-    so the joint returns a little at each seam, within its soft speed limit. About their middles they share the
-    difference.
+    Of two successive swings, the second is moved with the end of the first or, if they are edited about their ends, the
+    first with the start of the second, so that each gets the requested rotation. These offsets would add up over a long
+    clip, so the joint returns a little at each seam, within its soft speed limit. If they are edited about their
+    middles, both are moved.
     """
     rows = {}
     for j, swing_numbers in resolve_targets(swings, targets).items():
@@ -83,9 +83,10 @@ def _group_runs(indices: Set[int]) -> list[range]:
 def _rotate_with_neighbour(
     old_source: Piece, new_source: Piece, old_piece: Piece, piece: Piece, pace: PaceLimits
 ) -> Piece:
-    """Return ``piece`` rotated in the parent's frame as the adjacent end of the source piece was by its edit.
+    """Return ``piece`` rotated in the frame of the parent by the same rotation as the adjacent end of the edited source
+    piece.
 
-    Less what the seam between them takes up.
+    The part of the rotation that the seam between them allows is subtracted.
     """
     source_end, piece_end = (-1, 0) if old_source.start < old_piece.start else (0, -1)
     carried = log(multiply(new_source.rotations[source_end], conjugate(old_source.rotations[source_end])))
@@ -102,11 +103,11 @@ def _rotate_with_neighbour(
 def apply_rows(swings: Swings, baseline: Baseline, rows: Rows, note: str = "", *, exact: bool = True) -> SwingChange:
     """Return ``swings`` with new pieces of some joints; ``rows`` has old and new pieces, edited ones fixed.
 
-    With ``exact`` the note says which swings do not get the requested rotation. An unchanged row leaves its joint
-    unchanged.
+    With ``exact`` the note lists swings that do not get the requested rotation. A joint with an unchanged row does not
+    change.
     """
     tracks, warps, shares, too_fast = {}, {}, {}, []
-    changed_angles: list[float] = []  # of swings that differ from the request
+    changed_angles: list[float] = []  # of swings with another rotation than requested
     n_fixed = 0
     for j, (old_row, row) in rows.items():
         if len(old_row) == len(row) and all(old is new for old, new in zip(old_row, row, strict=True)):
@@ -166,7 +167,8 @@ def _format_degrees(angles: Sequence[float]) -> str:
 def resolve_overlaps(track: Track, old_row: Sequence[Piece], row: Sequence[Piece], n_frames: int) -> list[Piece]:
     """Return ``row``, in the order of ``old_row``, with free pieces cut where fixed ones overlap them.
 
-    A piece that is cut keeps its rotation at its new start or end. Raise an OptionError if there is too little space.
+    A piece that is cut has the same rotation as before at its new start or end. Raise an OptionError if there is too
+    little space.
     """
     first_frames, last_frames = _free_ranges(row, n_frames)
     pieces: list[Piece] = []
@@ -212,9 +214,9 @@ def _free_ranges(row: Sequence[Piece], n_frames: int) -> tuple[list[int], list[i
 
 
 def _describe_conflict(joint: str, old_row: Sequence[Piece], row: Sequence[Piece], index: int, n_frames: int) -> str:
-    """Describe why the piece at ``index`` does not fit or, if it is free, which fixed piece takes too much of it."""
+    """Describe why the piece at ``index`` does not fit or, if it is free, which fixed piece overlaps too much of it."""
     first_frames, last_frames = _free_ranges(row, n_frames)
-    if not row[index].is_fixed:  # the fixed neighbour that takes more of it
+    if not row[index].is_fixed:  # the fixed neighbour that overlaps more of it
         by_left = first_frames[index] - row[index].start >= row[index].end - last_frames[index]
         index = (
             max(k for k in range(index) if row[k].is_fixed)

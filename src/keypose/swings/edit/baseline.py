@@ -28,9 +28,10 @@ class Baseline:
 
     original: Original
     base: Swings  # the unedited swings, retimed with the whole clip
-    source: Floats | None = None  # (T,) the original frame, whole or not, of each frame; None: the same
+    source: Floats | None = None  # (T,) the original frame, which may be fractional, of each frame; None: the same
     gains: Mapping[int, float] = field(default_factory=dict)  # by joint: factor of the captured detail
-    warps: Mapping[int, Floats] = field(default_factory=dict)  # by joint (T,): the frame of ``base`` that each follows
+    # By joint (T,): the frame of ``base`` that corresponds to each frame.
+    warps: Mapping[int, Floats] = field(default_factory=dict)
     shares: Mapping[int, Floats] = field(default_factory=dict)  # by joint (T,): share of the detail that remains
 
     @classmethod
@@ -62,7 +63,7 @@ class Baseline:
         return replace(self, gains={**self.gains, **{j: factor * self.gains.get(j, 1.0) for j in joints}})
 
     def play(self, swings: Swings, level: float = 1.0) -> Motion:
-        """Return what edited swings play, applied to the capture if there is one, without planting feet."""
+        """Return the motion of edited swings, applied to the capture if there is one, without planted feet."""
         return self.limit_hinges(swings, level).motion
 
     def limit_hinges(self, swings: Swings, level: float = 1.0) -> HingeResult:
@@ -74,7 +75,7 @@ class Baseline:
         return hold_hinges(self.original.motion, motion, source=self.source, joints=changed_joints)
 
     def play_unlimited(self, swings: Swings, level: float = 1.0) -> Motion:
-        """Return the same without limiting knees and elbows."""
+        """Return the motion of edited swings without limiting knees and elbows."""
         capture = self.original.capture
         if capture is None:
             return swings.play(level)
@@ -95,7 +96,7 @@ class Baseline:
 def affected_frames(
     n_frames: int, fps: float, changed_range: tuple[int, int], before: Baseline, after: Baseline
 ) -> tuple[int, int]:
-    """Return the first and the last frame of a capture that differ, given the range in which swings play differently.
+    """Return the first and the last frame of a capture that change, given the range in which the played swings change.
 
     Detail moves with swings that are moved in time, disappears with deleted ones, and steps are smoothed.
     """
@@ -112,7 +113,7 @@ def affected_frames(
 
 
 def _interpolate(values: Floats, frames: Floats) -> Floats:
-    """Return ``values`` (T,) at ``frames`` (N,), whole or not."""
+    """Return ``values`` (T,) at ``frames`` (N,), which may be fractional."""
     return np.asarray(np.interp(frames, np.arange(len(values)), values))
 
 
@@ -125,7 +126,7 @@ class Original:
 
     @cached_property
     def motion(self) -> Motion:
-        """The capture or, without one, what the swings play."""
+        """The capture or, without one, the motion of the swings."""
         return self.swings.play() if self.capture is None else self.capture
 
     @cached_property
@@ -136,7 +137,7 @@ class Original:
 
     @cached_property
     def balance(self) -> Balance | None:
-        """The balance of the motion; None if masses are unknown, as of a figure without recognised limbs."""
+        """The balance of the motion; None if masses are unknown, as for a figure without recognised limbs."""
         try:
             return balance(self.motion, contacts=self.contacts)
         except OptionError:
@@ -189,7 +190,7 @@ def _retime_track(track: Track, time_map: TimeMap) -> Track:
 def _retime_piece(track: Track, piece: Piece, start: int, end: int, time_map: TimeMap) -> Piece:
     if piece.rotation_vector is not None:
         return replace(piece, frames=np.array((start, end), np.int32))
-    if len(piece.frames) == piece.n_frames:  # a key on every frame stays one on every frame
+    if len(piece.frames) == piece.n_frames:  # if there was a key on every frame, there still is
         frames = np.arange(start, end + 1, dtype=np.int32)
         source_times = np.clip(time_map.source_times(frames.astype(np.float64)), piece.start, piece.end)
         source_times[0], source_times[-1] = piece.start, piece.end
@@ -197,12 +198,14 @@ def _retime_piece(track: Track, piece: Piece, start: int, end: int, time_map: Ti
     new_frames = np.clip(time_map.map_frames(piece.frames), start, end)
     new_frames[0], new_frames[-1] = start, end
     frames, key_indices = np.unique(new_frames, return_index=True)
-    key_indices[-1] = len(new_frames) - 1  # of keys on the same frame the first remains, but the ends always do
+    # Of keys on the same frame the first remains; the first and last key always remain.
+    key_indices[-1] = len(new_frames) - 1
     return replace(piece, frames=frames, rotations=piece.rotations[key_indices])
 
 
 def _retime_path(path: Path, time_map: TimeMap) -> Path:
-    """Return a path with keys moved and tangents scaled; with a key on every frame if it had one or keys collide."""
+    """Return a path with moved keys and scaled tangents; with a key on every frame if it had one before or keys
+    collide."""
     keys = time_map.map_frames(path.keys)
     is_dense = len(keys) > 1 and not path.curves.is_cubic and (np.diff(path.keys) == 1).all()
     if is_dense or (np.diff(keys) == 0).any():

@@ -26,18 +26,18 @@ MAX_LISTED = 6
 
 @dataclass(frozen=True, eq=False)
 class SwingChange:
-    """Swings after an operation. Frames outside ``first`` to ``last`` and joints not listed play exactly the same.
+    """Swings after an operation. Frames outside of ``first`` to ``last`` and joints that are not listed do not change.
 
-    That is without planting feet, which may rotate legs.
+    This does not include planting feet, which may rotate legs.
     """
 
     swings: Swings
     first: int  # the first and the last frame that may differ; last < first: none
     last: int
-    joints: tuple[int, ...]  # those that play differently in some frame
+    joints: tuple[int, ...]  # joints that change in any frame
     note: str = ""  # remarks of the operation
     baseline: Baseline | None = None  # the state before all operations
-    holds_feet: bool = False  # feet are planted when played, since an operation so far moved legs or hips
+    holds_feet: bool = False  # whether feet are planted, since an operation has moved legs or hips
 
     @property
     def range(self) -> tuple[int, int]:
@@ -61,7 +61,7 @@ class SwingChange:
 
     @cached_property
     def tips(self) -> tuple[str, ...]:
-        """Descriptions of when the figure tips over though it did not before all edits."""
+        """Descriptions of the times at which the figure tips over, but did not before all edits."""
         return () if self.baseline is None else find_tips(self.baseline, self.swings, self.motion)
 
     def __repr__(self) -> str:
@@ -75,7 +75,7 @@ class SwingChange:
 
 
 def build_change(swings: Swings, tracks: Mapping[int, Track], note: str = "") -> SwingChange:
-    """Return ``swings`` with other tracks as a change; joints that play the same in every frame are not listed."""
+    """Return ``swings`` with other tracks as a change; joints without a changed frame are not listed."""
     frames = np.arange(swings.n_frames, dtype=np.float64)
     new_tracks = {j: track for j, track in tracks.items() if track is not swings.tracks[j]}
     if not new_tracks:
@@ -178,7 +178,8 @@ def _format_value(swings: Swings, value: Any) -> str:
 
 
 def find_tips(baseline: Baseline, swings: Swings, motion: Motion) -> tuple[str, ...]:
-    """Return descriptions of when ``motion`` tips over and the unedited one did not; empty without known masses.
+    """Return descriptions of the times at which ``motion`` tips over, but the unedited one did not; empty if masses are
+    unknown.
 
     Foot contacts are those before all edits, moved with the legs.
     """

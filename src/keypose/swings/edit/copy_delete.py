@@ -23,7 +23,7 @@ from keypose.validation import check_bool, check_number
 
 
 def delete(swings: Swings, baseline: Baseline, targets: SwingTargets) -> SwingChange:
-    """Delete swings; the joint rotates evenly from the piece before to the piece after."""
+    """Delete swings; the joint rotates at constant speed from the piece before to the piece after."""
     rows = {}
     for j, swing_numbers in resolve_targets(swings, targets).items():
         old_row = split_track(swings.tracks[j])
@@ -45,8 +45,8 @@ def copy(
 ) -> SwingChange:
     """Copy the rotation of a swing to another joint or time, starting from the rotation of that joint there.
 
-    ``mirror``: the mirrored rotation, on the mirrored joint unless ``to`` names another. Swings in these frames are an
-    error or, with ``replace``, are deleted; keys there are cut.
+    ``mirror``: the mirrored rotation, on the mirrored joint unless ``to`` names another. Existing swings in these
+    frames are an error or, with ``replace``, are deleted; keys there are cut.
     """
     source, index = resolve_one(swings, swing)
     original = swings.tracks[source].swings[index]
@@ -112,8 +112,9 @@ def _cut_new_piece(track: Track, piece: Piece, start: int, end: int) -> Piece:
 def mirror_rotation_vector(swings: Swings, source: int, target: int, rotation_vector: Floats) -> Floats:
     """Return the rotation vector (3,) of joint ``target``, in its own frame, that mirrors that of joint ``source``.
 
-    Rotations are compared in the rest pose, whatever axes the joints have. Mirroring keeps the part of an axis along
-    the mirror's normal and negates the part across it: it is reflected, and the rotation reverses.
+    Rotations are compared in the rest pose, so the axes of the joints are arbitrary. Mirroring preserves the part of an
+    axis along the normal of the mirror and negates the part across it: the axis is reflected, and the rotation
+    reversed.
     """
     symmetry = find_symmetry(swings.name, swings.skeleton, swings.reference_pose)
     world_vector = rotate(symmetry.world.rotations[source], rotation_vector)

@@ -1,4 +1,4 @@
-"""Apply edits of swings to the capture, preserving the detail that swings leave out.
+"""Apply edits of swings to the capture and preserve its detail, which swings do not represent.
 
 The detail of a joint is the rotation from its unedited swings to the capture. It moves with swings that are moved in
 time, and is scaled where the whole motion of a joint is scaled.
@@ -29,8 +29,8 @@ from keypose.swings.edit.pieces import nearest_branch
 from keypose.swings.fallback import mean_rotation
 from keypose.swings.model import Swings
 
-SMOOTHING_S = 0.1  # over which steps that adapted seams leave in the edit are smoothed
-STEP_RATIO, MIN_STEP = 2.0, np.deg2rad(0.5)  # a step is this many times those beside it, and at least this angle
+SMOOTHING_S = 0.1  # window that smooths steps of the edit at adapted seams
+STEP_RATIO, MIN_STEP = 2.0, np.deg2rad(0.5)  # minimum ratio of a step to its neighbours, and minimum angle of a step
 
 
 def apply_to_capture(
@@ -44,10 +44,10 @@ def apply_to_capture(
 ) -> Motion:
     """Return ``capture`` rotated, in each joint's parent, by the difference from the swings ``base`` to ``swings``.
 
-    ``source`` (T,): the frame of the capture, whole or not, of each frame; None: the same. By joint: ``gains``, factors
-    of the distance from the mean; ``warps`` (T,), the frame of ``base`` that each frame follows; ``shares`` (T,), the
-    share of the detail that remains. Joints that play unchanged, and frames farther than ``spread_frames`` from any
-    change, are exact copies of the capture.
+    ``source`` (T,): the frame of the capture, which may be fractional, of each frame; None: the same. By joint:
+    ``gains``, factors of the distance from the mean; ``warps`` (T,), the frame of ``base`` that corresponds to each
+    frame; ``shares`` (T,), the share of the detail that remains. Joints that do not change, and frames farther than
+    ``spread_frames`` from any change, are exact copies of the capture.
     """
     frames = np.arange(swings.n_frames, dtype=np.float64)
     clip_times = frames if source is None else source
@@ -143,13 +143,13 @@ def scale_about(mean: Floats, rotations: Floats, factor: float) -> Floats:
 def _offsets_from_mean(mean: Floats, rotations: Floats) -> tuple[Floats, bool]:
     """Return continuous rotation vectors (K, 3) from the mean (4,) to rotations (K, 4), and whether any is far.
 
-    Far ones are more than half a turn away.
+    A rotation is far if it is more than half a turn away.
     """
     rotation_vectors = log(multiply(conjugate(mean), rotations))
     if (np.linalg.norm(np.diff(rotation_vectors, axis=0), axis=1) <= np.pi).all():
         return rotation_vectors, False
     followed = _follow_branches(rotation_vectors, 0)
-    # from the key nearest to the mean on; of several such keys, from the one in the middle
+    # start at the key nearest to the mean, or at the middle one of several such keys
     distances = np.linalg.norm(rotation_vectors, axis=1) + 0.1 * np.linalg.norm(
         followed - followed.mean(axis=0), axis=1
     )
@@ -169,7 +169,7 @@ def _follow_branches(rotation_vectors: Floats, start: int) -> Floats:
 def _scale_full_turns(mean: Floats, rotations: Floats, factor: float) -> Floats:
     """Return rotations (K, 4) scaled about their mean (4,), separately about their main axis and across it.
 
-    Near full turns from the mean the axis of a rotation is ill-defined, and a slight lean would become a large one.
+    About a full turn from the mean the axis of a rotation is ill-defined, and a slight lean would become a large one.
     """
     steps = log(multiply(rotations[1:], conjugate(rotations[:-1])))
     axis = rotate(conjugate(mean), np.linalg.eigh(steps.T @ steps)[1][:, -1])

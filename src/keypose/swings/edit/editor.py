@@ -28,12 +28,12 @@ from keypose.validation import check_bool
 
 
 class SwingEdit:
-    """An editor of swings. Every operation makes new ones, ``edit.swings``; ``undo`` restores those before.
+    """An editor of swings. Every operation creates new swings, ``edit.swings``; ``undo`` restores the previous ones.
 
-    Operations take a swing (as ``find`` returns it), several, or names of joints, body parts or groups, which mean all
-    their swings. Gaps, swings and keys beside the edited ones adapt so that nothing jumps, and other joints do not
-    change. Each operation returns a ``SwingChange``: the frames that may differ, and whether the figure tips over. An
-    invalid operation raises an error and changes nothing.
+    The targets of an operation are one swing (as returned by ``find``), several, or names of joints, body parts or
+    groups, which mean all their swings. Gaps, swings and keys beside the edited ones are adapted without jumps, and
+    other joints do not change. Each operation returns a ``SwingChange``: the frames that may differ, and whether the
+    figure tips over. An invalid operation raises an error and changes nothing.
     """
 
     def __init__(self, swings: Swings, capture: Motion | None = None) -> None:
@@ -66,14 +66,14 @@ class SwingEdit:
         return self._undo_stack[-1][1] if self._undo_stack else None
 
     def undo(self) -> Swings:
-        """Undo the last operation; the swings are restored exactly."""
+        """Undo the last operation; the previous swings are restored exactly."""
         if not self._undo_stack:
             raise OptionError("nothing to undo")
         self._redo_stack.append(self._undo_stack.pop())
         return self.swings
 
     def redo(self) -> Swings:
-        """Redo the last undone operation; a new operation clears what can be redone."""
+        """Redo the last undone operation; after a new operation nothing can be redone."""
         if not self._redo_stack:
             raise OptionError("nothing to redo")
         self._undo_stack.append(self._redo_stack.pop())
@@ -110,9 +110,9 @@ class SwingEdit:
     def play(self, level: float = 1.0, *, fps: float | None = None, keep_feet: bool | None = None) -> Motion:
         """Return the edited motion; ``level`` and ``fps`` as in ``Swings.play``.
 
-        With a capture, that is the capture with the edits applied, else what the swings play. Edited knees and elbows
-        are limited to their range. ``keep_feet`` plants feet where they were in contact before all edits. None: if any
-        operation moved a leg or the hips.
+        With a capture, that is the capture with the edits applied, else the motion of the swings. Edited knees and
+        elbows are limited to their range. ``keep_feet`` plants feet where they were in contact before all edits; None:
+        only if an operation moved a leg or the hips.
         """
         last = self.last_change
         plants_feet = (
@@ -132,7 +132,8 @@ class SwingEdit:
         return self._baseline.limit_hinges(self.swings, level)
 
     def find_tips(self, motion: Motion | None = None) -> tuple[str, ...]:
-        """Describe when ``motion`` (default: what ``play`` returns) tips over and did not before all edits."""
+        """Describe the times at which ``motion`` (default: the result of ``play``) tips over, but did not before all
+        edits."""
         return find_tips(self._baseline, self.swings, self.play() if motion is None else motion)
 
     # Angle and axis
@@ -192,7 +193,7 @@ class SwingEdit:
     # Delete and copy
 
     def delete(self, targets: SwingTargets) -> SwingChange:
-        """Delete swings; the joint rotates evenly over the gap."""
+        """Delete swings; the joint rotates at constant speed over the gap."""
         return self._apply(delete, (targets,))
 
     def copy(
@@ -211,7 +212,7 @@ class SwingEdit:
     # The whole motion
 
     def intensify(self, joints: Joints, factor: float) -> SwingChange:
-        """Scale the motion of joints about their mean; hips only if they are named themselves."""
+        """Scale the motion of joints about their mean; that of the hips only if they are named explicitly."""
         return self._apply(intensify, (joints, factor))
 
     def retime(

@@ -1,4 +1,4 @@
-"""Feet under edits of swings: which edits move them, their contacts, and planting."""
+"""The feet when swings are edited: which edits move them, their contacts, and planting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def moves_feet(skeleton: Skeleton, joints: Iterable[int]) -> bool:
 
 
 def hold_feet(baseline: Baseline, swings: Swings, motion: Motion) -> PlantResult:
-    """Return ``motion``, played by ``swings`` at their own frame rate, with feet planted as before all edits.
+    """Return ``motion``, the played ``swings`` at their own frame rate, with feet planted where they were before all
+    edits.
 
     Contacts move in time with the leg.
     """
@@ -49,7 +50,7 @@ def edited_contacts(baseline: Baseline, swings: Swings) -> FootContacts:
 
 
 def _foot_sources(baseline: Baseline, swings: Swings) -> list[tuple[tuple[str, ...], Floats | None]]:
-    """Return feet with the frames (T,) before all edits that they follow; None: the same frames."""
+    """Return for each foot the corresponding frames (T,) before all edits; None: the same frames."""
     feet = baseline.original.contacts.feet
     leg_sources = {side: _leg_source(baseline, swings, side) for side in feet}
     if all(source is None for source in leg_sources.values()):
@@ -58,7 +59,7 @@ def _foot_sources(baseline: Baseline, swings: Swings) -> list[tuple[tuple[str, .
 
 
 def _leg_source(baseline: Baseline, swings: Swings, side: str) -> Floats | None:
-    """Return the frames that a leg follows if its thigh or shin was moved in time; None: those of the clip."""
+    """Return the corresponding frames of a leg if its thigh or shin was moved in time; None: those of the clip."""
     frames = np.arange(swings.n_frames, dtype=np.float64)
     body_parts = swings.skeleton.anatomy.body_parts
     leg = [j for j, part in enumerate(body_parts) if part in (f"{side}_thigh", f"{side}_shin")]

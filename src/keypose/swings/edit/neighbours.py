@@ -1,9 +1,9 @@
-"""Adapt the pieces beside edited ones, so that nothing jumps.
+"""Adapt the pieces beside edited ones, so that there are no jumps.
 
-Where an edited piece ends at another rotation than before, the pieces after it must follow. A gap that is wide enough
-takes up the difference. If not, the curve after it is rotated by a share of the difference that falls smoothly from 1
-to 0 until the end of the next piece or, where that would be too fast, until the end of a later one; pieces are refitted
-to their new ends. The same applies backwards to the pieces before.
+If an edited piece ends with another rotation than before, the pieces after it must be adapted. If the gap is wide
+enough, the joint rotates by the difference in it. Otherwise the curve after the gap is rotated by a share of the
+difference, which falls smoothly from 1 to 0 until the end of the next piece or, if that would be too fast, of a later
+one; pieces are refitted to their new ends. The pieces before an edited piece are adapted in the same way, backwards.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from keypose.rotations import conjugate, exp, log, multiply, normalise
 from keypose.swings.edit.pieces import ZERO_ANGLE, Course, Piece, build_course
 from keypose.swings.track import Track
 
-FIXED_ROUNDS = 10  # of closing seams in which fixed pieces do not move
+FIXED_ROUNDS = 10  # rounds of closing seams in which fixed pieces do not move
 MAX_ROUNDS = 500
 
-SLACK = 1 + 1e-9  # of bounds, for rounding
-MIN_FADE_S = 0.2  # over keys, which could otherwise change too fast
-SLOW_SHARE = 0.75  # of the soft limit: below that speed a difference can be added
-GROWTH = 1.2  # of the distance from one candidate to the next, at least
+SLACK = 1 + 1e-9  # of limits, for rounding errors
+MIN_FADE_S = 0.2  # minimum duration of a fade over keys, which could otherwise change too fast
+SLOW_SHARE = 0.75  # of the soft limit; a difference can be added where the speed is lower
+GROWTH = 1.2  # minimum growth of the distance from one candidate to the next
 
 
 def adapt_neighbours(
@@ -33,7 +33,7 @@ def adapt_neighbours(
 ) -> tuple[list[Piece], bool]:
     """Return ``row`` with free pieces refitted to fixed ones; and whether some exceed the allowed speed.
 
-    ``track`` and its pieces ``old_row`` are those before the edit; free pieces of ``row`` still lie on that curve.
+    ``track`` and its pieces ``old_row`` are those before the edit; free pieces of ``row`` are still on that curve.
     """
     course = build_course(row)
     nodes = np.cumsum([0, *(len(piece.frames) for piece in row)]).tolist()
@@ -56,7 +56,8 @@ def adapt_neighbours(
 def _required_rotation(track: Track, piece: Piece, *, end: bool) -> Floats | None:
     """Return the rotation vector (3,), in the parent's frame, by which the pieces beside a fixed one must move.
 
-    That is the difference of its end or start from the old rotation at that frame; None: no difference.
+    It is the difference of the end or start of the fixed piece from the old rotation at that frame; None: no
+    difference.
     """
     at = piece.end if end else piece.start
     old_rotation = track.sample(np.array([float(at)]))[0]
@@ -77,7 +78,8 @@ def _free_runs(row: Sequence[Piece]) -> Iterator[tuple[int, int]]:
 
 
 def _allowed_steps(course: Course, row: Sequence[Piece], old_row: Sequence[Piece], pace: PaceLimits) -> Floats:
-    """Return the allowed angle per frame (N - 1,): the soft limit, or the speed before, at that time or seam."""
+    """Return the allowed angle per frame (N - 1,): the soft limit or, if larger, the speed before the edit at that time
+    or seam."""
     old_course = build_course(old_row)
     old_steps, seams = (
         _steps_by_frame(old_course, int(course.frames.max(initial=0))),
@@ -115,8 +117,8 @@ def _changed_bridges(row: Sequence[Piece], old_row: Sequence[Piece], rotations: 
 def _close_seams(course: Course, rotations: Floats, changed: Bools, allowed: Floats, row: Sequence[Piece]) -> None:
     """Move the nodes at the ends of bridges that are still too fast towards each other.
 
-    Beside a fixed piece only the free one moves; two of a kind move equally. After ``FIXED_ROUNDS`` all move equally:
-    for a free piece between two fixed ones that are too far apart.
+    Beside a fixed piece only the free one is moved; two free or two fixed ones are moved equally. After
+    ``FIXED_ROUNDS`` all are moved equally, for free pieces between two fixed ones that are too far apart.
     """
     fixed = np.repeat([piece.is_fixed for piece in row], [len(piece.frames) for piece in row])
     max_angles = allowed * np.diff(course.frames)  # of each bridge in total
@@ -136,7 +138,7 @@ def _close_seams(course: Course, rotations: Floats, changed: Bools, allowed: Flo
             share = 0.5 if fixed[a] == fixed[b] or attempt >= FIXED_ROUNDS else float(fixed[b])
             rotations[a] = normalise(multiply(rotations[a], exp(share * excess)))
             rotations[b] = normalise(multiply(rotations[b], exp((share - 1.0) * excess)))
-            for bridge in (a - 1, b):  # where a single key moved, the bridge on its other side changed too
+            for bridge in (a - 1, b):  # if a single key moved, the bridge on its other side has changed, too
                 if 0 <= bridge < len(changed):
                     changed[bridge] |= course.is_bridge[bridge]
 
@@ -158,8 +160,8 @@ def _refit_pieces(row: Sequence[Piece], nodes: list[int], course: Course, rotati
 class PaceLimits:
     """Speed limits of a joint at seams, in radians per frame."""
 
-    hard: float  # never more
-    soft: float  # exceeded only where it was faster before
+    hard: float  # never exceeded
+    soft: float  # only exceeded where the joint was faster before the edit
     min_fade_frames: float  # frames
 
 
@@ -193,7 +195,7 @@ class FreeRun:
     def _fade_required(self, required: Floats, *, is_forward: bool, is_alone: bool) -> tuple[Floats, Floats]:
         """Return rotation vectors (n, 3) of the nodes for one required rotation: faded nearest, and faded farthest.
 
-        The seam to a fixed piece on the other side is checked if nothing is required there.
+        The seam to a fixed piece on the other side is checked if no rotation is required there.
         """
         rotation_vectors = np.zeros((self.stop - self.first, 3))
         for share in self._shares(is_forward):
@@ -211,7 +213,7 @@ class FreeRun:
                     yield share
         if not (
             self.is_right_fixed if is_forward else self.is_left_fixed
-        ):  # end of the clip: no need to return to the old rotation
+        ):  # at the end of the clip the joint need not return to the old rotation
             for remaining_share in (0.5, 1.0):
                 yield remaining_share + (1.0 - remaining_share) * self._farthest_share(is_forward)
 

@@ -16,7 +16,7 @@ from keypose.swings.track import Track
 
 Point: TypeAlias = Literal["start", "middle", "end"]  # of a piece
 
-ZERO_ANGLE = 1e-9  # radians: smaller rotations count as none
+ZERO_ANGLE = 1e-9  # radians; smaller rotations are ignored
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +26,8 @@ class Piece:
     frames: Ints  # (K,) increasing
     rotations: Floats  # (K, 4) local, unit wxyz
     rotation_vector: Floats | None  # (3,) axis times angle of a swing; None: keys
-    old_index: int = -1  # in the row before the edit; -1: new
-    is_fixed: bool = False  # edited: others adapt to it
+    old_index: int = -1  # index in the row before the edit; -1: new
+    is_fixed: bool = False  # whether it is edited; others are adapted to it
 
     @property
     def start(self) -> int:
@@ -93,7 +93,7 @@ def build_track_without_rests(track: Track, row: Sequence[Piece]) -> Track:
 
 
 def build_track(track: Track, row: Sequence[Piece]) -> Track:
-    """Return ``track`` with other pieces. Rests are cut by them, and rotated as the played rotation there."""
+    """Return ``track`` with other pieces. Rests are cut by the pieces and get the played rotation of their frames."""
     new_track = build_track_without_rests(track, row)
     rests = cut_rests(track.rest_starts, track.rest_ends, row)
     if not len(rests):
@@ -113,7 +113,8 @@ def add_rests(track: Track, rests: Ints, rotations: Floats) -> Track:
 
 
 def cut_rests(starts: Ints, ends: Ints, row: Sequence[Piece]) -> Ints:
-    """Return what pieces leave of rests from ``starts`` to ``ends`` (N,): first and last frame, rest index (R, 3)."""
+    """Return the parts of rests from ``starts`` to ``ends`` (N,) without pieces: first frame, last frame, rest index
+    (R, 3)."""
     pieces_left = []
     occupied = [(piece.start, piece.end) for piece in row]
     occupied_ends = [end for _, end in occupied]
@@ -129,12 +130,12 @@ def cut_rests(starts: Ints, ends: Ints, row: Sequence[Piece]) -> Ints:
 
 
 class Course(NamedTuple):
-    """The nodes of a row of pieces and the rotations from each to the next; bridges lie between two pieces."""
+    """The nodes of a row of pieces and the rotations from each to the next; bridges are between two pieces."""
 
     frames: Ints  # (N,)
     rotations: Floats  # (N, 4)
     rotation_vectors: Floats  # (N - 1, 3) axis times angle
-    is_swing: Bools  # (N - 1,) swings may rotate the longer way
+    is_swing: Bools  # (N - 1,) swings may rotate by more than half a turn
     is_bridge: Bools  # (N - 1,) rotations over gaps
 
     def steps(self, rotation_vectors: Floats | None = None) -> Floats:
@@ -145,7 +146,8 @@ class Course(NamedTuple):
         )
 
     def vectors_through(self, rotations: Floats, first: int = 0) -> Floats:
-        """Return the rotation vectors (M - 1, 3) if nodes from ``first`` on had other ``rotations`` (M, 4)."""
+        """Return the rotation vectors (M - 1, 3) between nodes from ``first`` on if their rotations were ``rotations``
+        (M, 4)."""
         rotation_vectors = log(multiply(conjugate(rotations[:-1]), rotations[1:]))
         swing_rows = np.flatnonzero(self.is_swing[first : first + len(rotation_vectors)])
         rotation_vectors[swing_rows] = nearest_branch(
@@ -176,7 +178,7 @@ def build_course(row: Sequence[Piece]) -> Course:
 def nearest_branch(short: Floats, old: Floats) -> Floats:
     """Return the rotation vectors (N, 3) nearest to ``old`` (N, 3) that equal ``short`` (N, 3) up to full turns."""
     angle, old_angle = np.linalg.norm(short, axis=1, keepdims=True), np.linalg.norm(old, axis=1, keepdims=True)
-    # a zero rotation may be a full turn about any axis: use the old one
+    # a zero rotation may be a full turn about any axis; the old axis is used
     axis = np.where(
         angle > 1e-7, short / np.where(angle > 0, angle, 1.0), old / np.where(old_angle > 0, old_angle, 1.0)
     )

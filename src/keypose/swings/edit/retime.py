@@ -27,7 +27,7 @@ Keep: TypeAlias = Literal["contacts"]
 MAX_FACTOR = 1000.0
 MAX_POSES_EDITED = (
     MAX_POSES // 16
-)  # frames x joints: planting feet and applying edits to a capture take ten times the memory of a motion
+)  # frames x joints; planting feet and applying edits to a capture need ten times the memory of a motion
 
 
 def retime(
@@ -42,9 +42,9 @@ def retime(
 ) -> SwingChange:
     """Make the whole clip, ``"all"``, or every swing of some joints, about its middle, ``factor`` times as long.
 
-    Swings grow as far as gaps allow: two neighbours that both grow share the gap between them. ``from_s`` and ``to_s``:
-    only that part of the clip, or the swings of which any part lies between them. ``keep``: with ``"contacts"`` feet
-    are planted when it is played.
+    Swings grow as far as gaps allow; two neighbours that both grow get half of the gap between them. ``from_s`` and
+    ``to_s``: only that part of the clip, or the swings that are partly between them. ``keep="contacts"``: feet are
+    planted in playback.
     """
     if factor is None:
         raise OptionError("factor= is missing: how many times as long")
@@ -119,7 +119,7 @@ def _retime_clip(
 
 
 def _segment_start(track: Track, frame: int) -> int:
-    """Return the start of the segment that covers a frame: it ends later now, and so differs from its start on."""
+    """Return the start of the segment that covers a frame. As it ends later now, it differs from its start on."""
     nodes = build_course(split_track(track)).frames
     return int(nodes[nodes <= frame].max(initial=0)) if len(nodes) else frame
 
@@ -134,7 +134,7 @@ def _drop_repeats(frames: Floats, new_frames: Floats) -> tuple[Floats, Floats]:
 
 
 def _stretch_row(old_row: list[Piece], scale: float, n_frames: int, selected: set[int]) -> tuple[list[Piece], int]:
-    """Stretch the swings at ``selected`` indices about their middles; also return how many lack the space."""
+    """Stretch the swings at ``selected`` indices about their middles; also return how many do not have enough space."""
     # frames added at the start and at the end of each
     requested = [_requested_growth(piece, scale) if piece.old_index in selected else (0, 0) for piece in old_row]
     early, late = [early for early, _ in requested], [late for _, late in requested]

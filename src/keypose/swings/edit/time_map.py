@@ -12,7 +12,7 @@ from keypose.arrays import Floats, Frozen, Ints, freeze_floats
 from keypose.swings.edit.pieces import Piece, build_course, split_track
 from keypose.swings.model import Swings
 
-MAX_SPEEDUP = 2.0  # of a capture between swings: faster would jump
+MAX_SPEEDUP = 2.0  # maximum speed of a capture between swings; a faster one would look like a jump
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,19 +39,19 @@ class TimeMap(Frozen):
         return np.asarray(np.floor(np.interp(frames, self.before, self.after) + 0.5), np.int32)
 
     def source_times(self, frames: Floats) -> Floats:
-        """Return the old times of new frames (N,), whole or not."""
+        """Return the old times of new frames (N,), both possibly fractional."""
         return np.asarray(np.interp(frames, self.after, self.before))
 
     def map_times(self, frames: Floats) -> Floats:
-        """Return the new times of old frames (N,), whole or not."""
+        """Return the new times of old frames (N,), both possibly fractional."""
         return np.asarray(np.interp(frames, self.before, self.after))
 
 
 def build_warp(old_row: Sequence[Piece], row: Sequence[Piece], n_frames: int) -> Floats | None:
-    """Return the time (T,) before an operation, whole or not, of each frame of a joint after it; None: the same.
+    """Return the time (T,) before an operation, in frames, of each frame of a joint after it; None: the same.
 
-    Swings keep their own time, and between them it is interpolated, but never more than ``MAX_SPEEDUP`` times as fast,
-    as over a gap that has become narrow; keys do not move.
+    Within swings the time map is that of the swing. Between them it is interpolated, but at most ``MAX_SPEEDUP`` times
+    as fast, for gaps that have become narrow; keys do not move.
     """
     knots = {0.0: 0.0, n_frames - 1.0: n_frames - 1.0}
     for piece in row:
@@ -63,16 +63,18 @@ def build_warp(old_row: Sequence[Piece], row: Sequence[Piece], n_frames: int) ->
         return None
     frames = np.arange(n_frames, dtype=np.float64)
     source_times = np.interp(frames, after, before)
-    ahead = source_times - MAX_SPEEDUP * frames  # the nearest curves below and above that are slow enough; their mean
+    # The result is the mean of the nearest slow enough curves below and above.
+    ahead = source_times - MAX_SPEEDUP * frames
     below, above = np.minimum.accumulate(ahead), np.maximum.accumulate(ahead[::-1])[::-1]
     return np.asarray((below + above) / 2.0 + MAX_SPEEDUP * frames)
 
 
 class SpeedLimits(NamedTuple):
-    """Limits of each joint, in radians per frame. A joint that is never faster than rest has those of the clip."""
+    """Speed limits of each joint, in radians per frame. A joint that is never faster than rest has the limits of the
+    clip."""
 
     hard: Floats  # (J,) the largest step from frame to frame, which no seam may exceed
-    soft: Floats  # (J,) the same without seams: the limit of an adapted seam, unless it was faster before
+    soft: Floats  # (J,) the same without seams: the limit of adapted seams, unless the joint was faster before
 
 
 def measure_speed_limits(swings: Swings) -> SpeedLimits:

@@ -46,11 +46,11 @@ def lengthen(
     anchor: Point = "middle",
     keep: Keep = "angle",
 ) -> SwingChange:
-    """Lengthen swings by a time or by ``factor``. The anchor point keeps its time.
+    """Lengthen swings by a time or by ``factor``. The time of the anchor point does not change.
 
-    Successive swings are lengthened together, with the gaps between them unchanged; the anchor is then that of all of
-    them. They keep their angle and become slower, or keep their speed and rotate farther; the rotation at the anchor
-    does not change.
+    Successive swings are lengthened together, with unchanged gaps between them; the anchor is then that of all of them.
+    With ``keep`` either the angle or the speed is preserved, so that they become slower or rotate farther; the rotation
+    at the anchor does not change.
     """
     if factor is not None:
         factor = check_number("factor", factor, min_value=1.0, max_value=MAX_FACTOR)
