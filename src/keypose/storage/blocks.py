@@ -1,4 +1,4 @@
-"""Blocks of a file beside its frames: deflated text of keys, and packed swings."""
+"""Blocks of a file besides its frames: deflated text of keys, and packed swings."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MAX_SHIFT_DIFFERENCE = 1e-6  # of equal detail, relative to the figure's height
 
 
 def deflate_text(text: bytes) -> bytes:
-    """Deflate text; pad it where it compresses so well that ``inflate_text`` would reject it as a bomb."""
+    """Deflate text, padded if it compresses so well that ``inflate_text`` would reject it as a decompression bomb."""
     compressor = zlib.compressobj(9, zlib.DEFLATED, -15)
     data, min_bytes = compressor.compress(text), -(-(len(text) - MIN_INFLATED_BYTES) // MAX_INFLATE_RATIO)
     if min_bytes <= 0:
@@ -37,7 +37,7 @@ def deflate_text(text: bytes) -> bytes:
 
 
 def inflate_text(data: bytes, source_name: str) -> bytes:
-    """Return the text of a block; raise ``LimitError`` if it inflates to more than its size allows."""
+    """Return the text of a block; raise ``LimitError`` if it inflates to more than the limit for its size."""
     max_bytes = MIN_INFLATED_BYTES + MAX_INFLATE_RATIO * len(data)
     decompressor = zlib.decompressobj(-15)
     try:

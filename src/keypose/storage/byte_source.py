@@ -16,7 +16,7 @@ from keypose.errors import FileError, OptionError
 
 
 class ByteReader:
-    """Reads byte ranges of a source with a name and, if known, a size."""
+    """Reads byte ranges of a source, which has a name and, if known, a size."""
 
     def __init__(self, name: str, size: int | None, fetch: Callable[[int, int], bytes]) -> None:
         self.name = name
@@ -51,7 +51,7 @@ class ByteReader:
         return bytes(data[: stop - start])
 
     def own_file(self, file: BinaryIO) -> None:
-        """Take ownership of ``file``: it is closed by ``close``, or when this object is garbage collected."""
+        """Take ownership of ``file``: it is closed by ``close`` or when this object is garbage collected."""
         self._close = finalize(self, file.close)
 
     def close(self) -> None:
@@ -65,8 +65,8 @@ ByteSource = str | PathLike[str] | BinaryIO | bytes | ByteReader | Callable[[int
 def open_source(source: ByteSource) -> ByteReader:
     """Return a reader of ``source``: a path, a binary file object, bytes, or a function (start, stop) -> bytes.
 
-    An ``OSError`` (or ``ValueError``, as of a closed file) while reading becomes a ``FileError``. Any other exception
-    of the caller's file object or function is passed on.
+    An ``OSError`` (or a ``ValueError``, raised by a closed file) during reading becomes a ``FileError``. Other
+    exceptions of the file object or function are not caught.
     """
     if isinstance(source, ByteReader):
         return source

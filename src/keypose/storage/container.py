@@ -20,12 +20,12 @@ from keypose.swings.block.byte_io import escape_message
 MAGIC = b"KPS"
 VERSION = 1
 HEADER_CHECKSUM_BYTES, CHECKSUM_BYTES = 4, 3
-FIRST_READ_BYTES = 4096  # usually the complete header
-MAX_QUOTED_BYTES = 12  # of a file of another format
+FIRST_READ_BYTES = 4096  # the complete header in most files
+MAX_QUOTED_BYTES = 12  # bytes of a file of another format, in a message
 MAX_LENGTH_BYTES = 4  # of the header length: up to 256 MB
 MIN_SECTION_LIMIT_BYTES, MAX_SECTION_BYTES_PER_JOINT = 1 << 16, 512  # more than any encoder writes for a frame
 DescribeContent = Callable[[bytes], str | None]  # first bytes of a file of another format -> such as "is BVH"
-_NO_LIMITS = Limits(joints=1 << 31, depth=1 << 31, frames=1 << 53)  # limits only apply to reading
+_NO_LIMITS = Limits(joints=1 << 31, depth=1 << 31, frames=1 << 53)  # limits are only for reading
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def build_file(header: ClipHeader, coded_frames: CodedFrames, keys: bytes | None
     blocks = [block for block in (keys, swings) if block is not None]
     checksums = [compute_checksum(b"".join(sections[2 * g : 2 * g + 3])) for g in range(header.n_groups)]
     header_bytes, texts, min_bytes = _encode_header(header, 0)
-    if texts:  # their length precedes the rest of the header
+    if texts:  # their length precedes the other parts of the header
         header_bytes, texts, min_bytes = _encode_header(header, len(texts))
     others = b"".join((coded_frames.parameters, *checksums, *map(compute_checksum, blocks), texts))
     body = header_bytes + bytes(max(0, min_bytes - len(header_bytes) - len(others))) + others
@@ -109,7 +109,7 @@ def _encode_varint(number: int) -> bytes:
 def read_contents(
     source: ByteReader, limits: Limits, describe_content: DescribeContent = lambda start: None
 ) -> FileContents:
-    """Read and check the header of a file, and nothing else; ``describe_content`` is for errors about other formats."""
+    """Read and check only the header of a file; ``describe_content`` is for errors about other formats."""
     start = source.read(0, FIRST_READ_BYTES)
     _check_start(source, start, describe_content)
     length, at = _read_header_length(source, start)

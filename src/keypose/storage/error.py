@@ -1,7 +1,7 @@
 """The error of a stored motion, as bounded by the tolerance of its file.
 
-Millimetres on a figure of 1.7 m, over the joints, the end sites and six points 3 cm off each joint in both directions
-of its axes: these points measure the joint's rotation, which its own position does not.
+It is measured in millimetres on a figure of 1.7 m at the joints, the end sites and six points around each joint, 3 cm
+from it in both directions of its axes. These points measure the rotation of the joint, which its position does not.
 """
 
 from __future__ import annotations
@@ -45,11 +45,11 @@ class LargestError:
 
 
 def tolerance_mm_per_unit(motion: Motion) -> float:
-    """Return the millimetres per file unit in which a tolerance holds for ``motion``.
+    """Return the millimetres per file unit that a tolerance refers to for ``motion``.
 
-    On the figure scaled to 1.7 m, as in ``motion.mm_per_unit``. A figure without height (one joint, markers in a plane)
-    has no such scale: then true millimetres, if the file states its unit. If it does not, a unit counts as a metre, the
-    largest unit in use, so that the tolerance holds whichever unit was meant.
+    They are those of the figure scaled to 1.7 m, as in ``motion.mm_per_unit``. A figure without height (one joint,
+    markers in a plane) cannot be scaled; its millimetres are real ones if the file states its unit. If it does not, the
+    unit is assumed to be a metre, the largest one in use, so that the tolerance is valid for any unit.
     """
     height = motion.height
     coordinates = max(float(np.abs(motion.translations).max()), float(np.abs(motion.skeleton.offsets).max(initial=0.0)))
@@ -61,8 +61,8 @@ def tolerance_mm_per_unit(motion: Motion) -> float:
 def largest_error(original: Motion, decoded: Motion, *, mm_per_unit: float | None = None) -> LargestError:
     """Return the largest distance between a point of ``original`` and the same point of ``decoded``.
 
-    Both have the same joints and frames. ``mm_per_unit`` is needed if ``original`` is a span of the clip for which the
-    tolerance holds; None: ``tolerance_mm_per_unit(original)``.
+    Both have the same joints and frames. ``mm_per_unit`` is needed if ``original`` is only a span of the clip to which
+    the tolerance refers; None: ``tolerance_mm_per_unit(original)``.
     """
     scale = tolerance_mm_per_unit(original) if mm_per_unit is None else mm_per_unit
     largest, frame, point = -1.0, 0, 0

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from keypose.storage.lossless import ChannelTable, LosslessDecoder
 
 
-MAX_READ_BYTES = 1 << 20  # of neighbouring groups in one read
+MAX_READ_BYTES = 1 << 20  # maximum size of neighbouring groups in one read
 MAX_LISTED = 5  # damaged runs in a message
 
 
@@ -87,7 +87,7 @@ class GroupReader:
         return translations, rotations
 
     def channels(self) -> ChannelTable | None:
-        """Return the numbers of the BVH file that a lossless motion was read from; None: not stored."""
+        """Return the numbers of the BVH file from which a lossless motion was read; None: not stored."""
         bodies = []
         for g, data in self.read(0, len(self.bounds) - 1):
             if (damage := self.find_damage(g, data)) is not None:
@@ -131,7 +131,7 @@ class GroupReader:
 class Damage:
     """A section of a file that cannot be read, or extra bytes after its end."""
 
-    group: int | None  # from 0; None: keys or swings beside the frames, or bytes after the end
+    group: int | None  # from 0; None: keys or swings, or bytes after the end
     start_s: float
     end_s: float
     problem: str  # "its bytes are damaged"
@@ -148,7 +148,7 @@ class Damage:
 
 
 def format_seconds(time_s: float) -> str:
-    """Format a time, rounded down, so that it still denotes the same frame."""
+    """Format a time, rounded down so that it denotes the same frame."""
     return f"{floor(time_s * 1e4 + 1e-6) / 1e4:.10g}"
 
 

@@ -9,7 +9,7 @@ NO_FRAMES, WITHIN_TOLERANCE, LOSSLESS = 0, 1, 2  # kinds of files
 
 
 class CodingError(ValueError):
-    """Invalid coded bytes; the caller adds the file and the group."""
+    """Coded bytes are invalid; the caller adds the file and the group to the message."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ def group_frames(fps: float) -> int:
 def group_bounds(n_frames: int, fps: float) -> list[tuple[int, int]]:
     """Return the (start, stop) of each group; a short remainder is added to the last group.
 
-    So the last group has half a second to one and a half, or the complete clip if that is shorter.
+    Therefore the last group is half a second to one and a half long, or the complete clip if that is shorter.
     """
     size = group_frames(fps)
     count = group_count(n_frames, fps)

@@ -27,10 +27,10 @@ from keypose.validation import check_bool, check_int, check_number
 if TYPE_CHECKING:
     from keypose.storage.lossless import ChannelTable
 
-FRAME_ROUNDING = 1e-3  # of a frame: rounding error of a time that denotes a frame
+FRAME_ROUNDING = 1e-3  # rounding error, in frames, of a time that denotes a frame
 BYTES_PER_JOINT = 80  # memory per joint and frame of the result; groups are copied into it one by one
 GROUP_BYTES_PER_JOINT = MOTION_BYTES_PER_JOINT  # memory while its group is decoded: numbers, residuals, poses
-MIN_GROUP_LIMIT_BYTES = 128 << 20  # allowed for a group of any size: a still figure takes few bytes
+MIN_GROUP_LIMIT_BYTES = 128 << 20  # memory allowed for a group of any size, as a still figure is stored in few bytes
 EXPANSION_FACTOR = 10  # a stored motion may expand by this factor more than other files
 
 
@@ -145,8 +145,8 @@ class HeaderFields:
 class StoredMotion(HeaderFields):
     """A motion in a file; initially only the header is read.
 
-    ``stored[2.0:3.5]`` reads these seconds and only their bytes, ``frames`` a range of frames, ``motion`` all of them.
-    Use it in a ``with`` statement, or ``close`` it.
+    ``stored[2.0:3.5]`` reads only the bytes of these seconds, ``frames`` a range of frames, ``motion`` all frames. Use
+    it in a ``with`` statement, or call ``close``.
     """
 
     def __init__(
@@ -154,7 +154,8 @@ class StoredMotion(HeaderFields):
     ) -> None:
         self._source = open_source(source)
         self._limits = limits
-        self._parse_keys = parse_keys  # the text of keys is a format of ``keypose.formats``, above this package
+        # Parses the text of keys, which is a format of ``keypose.formats``, a package above this one.
+        self._parse_keys = parse_keys
         try:
             self._contents = read_contents(self._source, limits, describe_content)
         except BaseException:
@@ -207,7 +208,7 @@ class StoredMotion(HeaderFields):
         return self.frames(start, stop)
 
     def _frame_at(self, time_s: float) -> int:
-        """Return the first frame that is not before that time; at most the number of frames."""
+        """Return the first frame at or after that time; at most the number of frames."""
         return ceil(min(time_s * self.fps - FRAME_ROUNDING, self.n_frames))
 
     def frames(self, start: int = 0, stop: int | None = None) -> Motion:
@@ -270,7 +271,7 @@ class StoredMotion(HeaderFields):
         )
 
     def _check_memory(self, n_frames: int, needed_bytes: int, free_bytes: int, n_bytes: int) -> None:
-        """Raise ``LimitError`` if ``needed_bytes`` exceeds ``free_bytes`` and what ``n_bytes`` of the file allow."""
+        """Raise ``LimitError`` if ``needed_bytes`` exceeds ``free_bytes`` and the limit for ``n_bytes`` of the file."""
         max_ratio = EXPANSION_FACTOR * self._limits.expansion
         if needed_bytes > max(free_bytes, max_ratio * n_bytes):
             raise LimitError(
@@ -295,8 +296,8 @@ class StoredMotion(HeaderFields):
     def keyed(self, *, read_frames: bool = True) -> KeyedMotion | None:
         """Return the keys and curves of the file; None: it has none.
 
-        The captured detail of keys beside frames is recomputed from all frames, so that ``sample(1.0)`` reproduces
-        them. Without ``read_frames`` only the keys are read, without their detail.
+        If the file also has frames, the captured detail of the keys is recomputed from all frames, so that
+        ``sample(1.0)`` reproduces them. Without ``read_frames`` only the keys are read, without their detail.
         """
         if not self.has_keys:
             return None
@@ -375,9 +376,9 @@ class StoredMotion(HeaderFields):
         )
 
     def _damage_error(self, damage: Damage) -> FormatError:
-        """Return the error that frames cannot be read, with a hint how to read the others."""
+        """Return the error for frames that cannot be read, with a hint how to read the others."""
         name = self._source.name
-        if self._source.size is None:  # do not read all of a remote source for a message
+        if self._source.size is None:  # a remote source is not read completely just for a message
             return FormatError(name, str(damage), code="damaged", hint="what .intact_spans() names can still be read")
         group_damage = [item for item in self.damage() if item.group is not None]
         problem = f"{len(group_damage)} of {self.n_groups} groups cannot be read: {summarize_damage(group_damage)}"

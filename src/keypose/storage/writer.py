@@ -35,8 +35,8 @@ def encode_kps(
 ) -> bytes:
     """Return a file with every frame of ``motion``, within ``tolerance_mm`` (by default 1 mm) or ``lossless``.
 
-    ``channels``: the numbers of the BVH file that the motion was read from, to be stored in a lossless file.
-    ``keys`` (text) and ``swings``: stored beside the frames. ``progress`` is called with the completed fraction.
+    ``channels``: the numbers of the BVH file that the motion was read from, to be stored in a lossless file. ``keys``
+    (text) and ``swings`` are stored in addition to the frames. ``progress`` is called with the completed fraction.
     """
     if lossless and tolerance_mm is not None:
         raise OptionError(
@@ -55,7 +55,7 @@ def encode_kps(
         coded_frames = encode(motion, checked_tolerance_mm, progress=progress)
     stored_tolerance_mm = (
         checked_tolerance_mm if coded_frames.kind == WITHIN_TOLERANCE else None
-    )  # the codec may choose lossless if it takes no more bytes
+    )  # the codec may choose lossless coding if it needs no more bytes
     return _encode_file(motion, motion.n_frames, coded_frames, stored_tolerance_mm, keys, swings)
 
 

@@ -1,1 +1,1 @@
-"""The header of a ``.kps`` file: all of a clip but its frames, compactly coded. See docs/kps.md."""
+"""The header of a ``.kps`` file: everything of a clip except its frames, compactly coded. See docs/kps.md."""

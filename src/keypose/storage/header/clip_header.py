@@ -20,7 +20,7 @@ COMMON_TOLERANCES_MM = (1.0, 0.1, 5.0, 0.5, 2.0, 10.0, 0.01)  # most frequent fi
 COMMON_FPS = (30.0, 60.0, 120.0, 24.0, 25.0, 50.0, 100.0)
 COMMON_METRES_PER_UNIT = (None, 1.0, 0.01)
 INITIAL_LENGTHS = {"pose": (40, 8), "body": (400, 256)}  # bytes: initial prediction and deviation
-MAX_SEPARATE_NOTES = 100  # coded one by one; the others are joined into one text
+MAX_SEPARATE_NOTES = 100  # number of notes that are coded one by one; the others are joined into one text
 MAX_NOTES = 1_000_000
 NOTE_SEPARATOR = "\0"
 COMMON_NOTES = ("frame 0 is a reference pose (T-pose), kept apart from the movement",)
@@ -41,7 +41,7 @@ class ClipHeader:
     first_frame: int
     reference_pose: Pose | None
     notes: tuple[str, ...]
-    parameters_bytes: int  # of what all groups share
+    parameters_bytes: int  # length of the parameters that all groups share
     pose_bytes: tuple[int, ...]  # of each group
     body_bytes: tuple[int, ...]
     keys_bytes: int | None  # None: there are no keys
@@ -107,7 +107,7 @@ def _code_kind(c: Coder, kind: int | None) -> int:
 
 
 def _code_common_number(c: Coder, context: str, common: tuple[float, ...], value: float | None) -> float:
-    """Code a number that usually is one of seven common ones."""
+    """Code a number that is often one of seven common ones."""
     code = c.code_symbol(context, 3, None if value is None else common.index(value) if value in common else len(common))
     return common[code] if code < len(common) else _code_number(c, ("other", context), value)
 
@@ -167,7 +167,8 @@ def _code_notes(c: Coder, notes: tuple[str, ...] | None) -> tuple[str, ...]:
 
 
 def _code_joined_notes(c: Coder, notes: tuple[str, ...] | None) -> list[str] | None:
-    """Code all further notes in one text; None: one of them contains the separator, so they are coded one by one."""
+    """Code all further notes in one text, or None if one of them contains the separator, so that they must be coded one
+    by one."""
     joined = None if notes is None else NOTE_SEPARATOR.join(notes)
     can_join = None if notes is None or joined is None else joined.count(NOTE_SEPARATOR) == len(notes) - 1
     if not c.code_flag("notes together", can_join):

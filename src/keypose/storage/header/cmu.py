@@ -1,8 +1,9 @@
 """The skeleton of the CMU motion capture database as BVH (cgspeed's conversion), the most common skeleton.
 
-The hierarchy is always the same, and most proportions are similar: the differences between subjects take a third of the
+The hierarchy is always the same, and most proportions are similar: the differences between subjects need a third of the
 bits of the numbers themselves. These tables are part of the format, see docs/kps.md. The factors are least-squares fits
-over the 30 different skeletons among the CMU clips of the tests; factors from half of them work as well for the others.
+over the 30 different skeletons among the CMU clips of the tests; factors fitted to half of them are as good for the
+other half.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """An adaptive binary range coder for the header.
 
-The header of a short clip would be larger than its motion if every number took full bytes. Encoding and decoding share
-one description: both coders have the same methods, which return the coded value; an ``Encoder`` gets it as argument, a
-``Decoder`` gets None and reads it. docs/kps.md has the arithmetic.
+If every number were stored in whole bytes, the header of a short clip would be larger than its motion. The same
+functions describe encoding and decoding: both coders have the same methods, which return the coded value. The argument
+of an ``Encoder`` is the value; that of a ``Decoder`` is None, and it reads the value. docs/kps.md describes the
+arithmetic.
 """
 
 from __future__ import annotations
@@ -22,12 +23,12 @@ RARE_START: BitModel = (ONE // 32, 4)  # 1 is rare
 NEAR_START: BitModel = (3 * ONE // 8, 4)  # 0 is more likely
 MAX_UNARY = 6  # limit of the unary code of a number near 0
 PADDING = 4  # zero bytes appended to the data
-MAX_FREE_BITS, MAX_BITS_PER_BYTE = 300_000, 500  # decoded from a header; limits hostile ones
+MAX_FREE_BITS, MAX_BITS_PER_BYTE = 300_000, 500  # limits for decoding a header, which may be hostile
 MAX_TEXT_BYTES = 64 << 20  # of all long texts together
 
 
 class LimitExceeded(CodingError):  # noqa: N818 - reads better without "Error"
-    """A count above the limits; the caller reports which limit may be raised."""
+    """A count exceeds the limits; the caller adds which limit may be raised."""
 
     def __init__(self, count: int, unit: str) -> None:
         super().__init__(f"{count} {unit}")
@@ -60,7 +61,7 @@ class Coder(ABC):
         return result
 
     def code_symbol(self, context: Hashable, count: int, value: int | None) -> int:
-        """Code a number of ``count`` bits, the highest first, each in the context of those before it."""
+        """Code a number of ``count`` bits, the highest first; the bits before a bit are its context."""
         prefix = 1
         for k in reversed(range(count)):
             prefix = 2 * prefix + self.code_bit((context, prefix), None if value is None else value >> k & 1)
@@ -104,7 +105,7 @@ class Coder(ABC):
 
     @abstractmethod
     def code_text_bytes(self, count: int, value: bytes | None) -> bytes:
-        """Code bytes of a long text, which are deflated separately, all together."""
+        """Code bytes of a long text; the bytes of all long texts are deflated together, separately from the header."""
 
     @abstractmethod
     def _code_interval(self, bound: int, value: int | None) -> int:
@@ -157,11 +158,11 @@ class Encoder(Coder):
 
     @property
     def min_bytes(self) -> int:
-        """Return the minimum header size for a decoder to accept as many bits."""
+        """Return the minimum header size with which a decoder accepts this number of bits."""
         return max(0, -(-(self._n_bits - MAX_FREE_BITS) // MAX_BITS_PER_BYTE))
 
     def _shift(self) -> None:
-        """Output the highest byte of the range's start; propagate its carry into the bytes before."""
+        """Output the highest byte of the start of the range; propagate its carry into the bytes before."""
         if self._low >> 32:
             last = len(self._out) - 1
             while self._out[last] == 0xFF:
@@ -172,7 +173,7 @@ class Encoder(Coder):
         self._low = self._low << 8 & 0xFFFFFFFF
 
     def finish(self) -> bytes:
-        """Return all bytes, with the fewest final bytes that are unambiguous whatever follows them."""
+        """Return all bytes, with as few final bytes as are unambiguous whatever follows them."""
         spare = 32
         while (end := (self._low + (1 << spare) - 1) >> spare << spare) + (1 << spare) > self._low + self._range:
             spare -= 8

@@ -20,7 +20,7 @@ MAX_SPELLED_JOINTS = 500  # with more joints, names are coded as long texts
 
 MAX_SPELLED_BYTES = 60  # bytes
 MAX_TEXT_BYTES = 1 << 24  # bytes
-# The initial letter models are trained on this text, as if it had been coded first.
+# The initial letter models are those after coding this text.
 SAMPLE = (
     "walk_01 run-02 Take 001 05_20 38_03_run-circle 49_06 02_07 131_04_dance-hop 86_01 jump_003 idle kick 2024-05-17 "
     "LeftHand RightFoot left_shoulder RightUpLeg.L Head_End Spine1 neck pelvis J_Bip_C_Hips thigh_r index_01_l mark_12"
@@ -87,14 +87,15 @@ def _code_name_index(c: Coder, kind: int, last_index: int, index: int | None) ->
 
 
 def _choose_name_coding(names: Sequence[str], last_index: int) -> tuple[int, int | None]:
-    """Return how to code the first of ``names``, and its common index with the longest run of matching names."""
+    """Return how to code the first of ``names``, and of its common indices the one with the longest run of matching
+    names."""
     candidates = [(place, _run_length(names, place)) for place in common_name_indices().get(names[0], ())]
     if not candidates:
         return NAME_AS_TEXT, None
     ahead = {place: length for place, length in candidates if last_index < place <= last_index + MAX_AHEAD}
     best, best_run = max(candidates, key=lambda option: option[1])
     nearest = max(ahead, key=lambda place: (ahead[place], -place), default=None)
-    if nearest is not None and ahead[nearest] + 1 >= best_run:  # a near index is cheaper
+    if nearest is not None and ahead[nearest] + 1 >= best_run:  # a near index needs fewer bits
         return (NEXT_NAME if nearest == last_index + 1 else NAME_AHEAD), nearest
     return NAME_BY_INDEX, best
 
@@ -107,7 +108,7 @@ def _run_length(names: Sequence[str], index: int) -> int:
 
 
 def _expected_parent(index: int, joint_by_index: dict[int, int], j: int) -> int:
-    """Return the joint with the name of the common parent, else the previous joint."""
+    """Return the joint that has the name of the common parent, else the previous joint."""
     back = common_names()[index].parent_distance
     return joint_by_index.get(index - back, j - 1) if back else j - 1
 

@@ -1,4 +1,4 @@
-"""Lossless coding of floats, and of joint offsets, whose sides often mirror each other."""
+"""Lossless coding of floats, and of joint offsets, which are often mirrored between left and right."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from keypose.storage.groups import CodingError
 from keypose.storage.header.coder import EVEN_START, Coder
 
 MAX_DECIMALS = 15
-MAX_SCALED = 1 << 53  # up to here every integer is a float
+MAX_SCALED = 1 << 53  # every integer up to this is exact as a float
 RAW_COST_BITS = 66  # of a number coded as raw float
 
 Vector = tuple[float, ...]
@@ -20,7 +20,7 @@ NEW_DISTANCE_COST_BITS = 12
 
 
 def scale_to_integer(value: float, decimals: int) -> int | None:
-    """Return the integer that, divided by 10**decimals, is exactly ``value``; None: there is none."""
+    """Return the integer that is exactly ``value`` when divided by 10**decimals; None: there is none."""
     shifted = Decimal(repr(value)).scaleb(decimals)
     return int(shifted) if shifted == shifted.to_integral_value() and abs(shifted) < MAX_SCALED else None
 
@@ -51,7 +51,8 @@ def code_decimals(c: Coder, values: Sequence[float] | None) -> int:
 
 
 def code_number(c: Coder, context: Hashable, value: float | None, decimals: int) -> float:
-    """Code one number, including the sign of zero; a number with more ``decimals`` is coded as raw float."""
+    """Code one number, including the sign of zero; a number with more than ``decimals`` decimals is coded as a raw
+    float."""
     if c.code_flag((context, "zero"), None if value is None else value == 0, EVEN_START):
         return (
             -0.0 if c.code_flag((context, "minus zero"), None if value is None else copysign(1.0, value) < 0) else 0.0

@@ -157,7 +157,7 @@ def _code_translations(c: Coder, skeleton: Skeleton, value: Pose | None) -> Floa
 
 
 def _code_rotations(c: Coder, skeleton: Skeleton, value: Pose | None) -> Floats:
-    """Code rotations as angles in degrees if these are exact, else as quaternions."""
+    """Code rotations as angles in degrees if that is exact, else as quaternions."""
     angles = None if value is None else exact_angles(value.rotations, skeleton.rotation_orders)
     if cmu.match_numbers(skeleton) is not None and c.code_flag(
         "usual turns", None if angles is None else angles == cmu.t_pose_degrees(), EVEN_START

@@ -1,4 +1,5 @@
-"""Recover the angles of a file from the rotations of its motion, or keep its numbers where that is impossible."""
+"""Recover the angles of a file from the rotations of its motion; and the table of its numbers, for files where that is
+impossible."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ DECIMALS = (1, 2, 4, 6, 8, 10, 12)  # tried in this order; a quaternion determin
 SAMPLE_FRAMES = 16  # tested before a joint is processed
 BLOCK_FRAMES = 512  # processed at a time
 
-# Multiples of full turns that may be added to the angles of a rotation, none first: up to three in total, 57 ways.
+# Multiples of full turns that are added to the angles of a rotation: 57 combinations of up to three turns in total,
+# none first.
 _TURN_COUNTS = [
     turns for total in range(4) for turns in product(range(-2, 3), repeat=3) if sum(map(abs, turns)) == total
 ]
@@ -33,7 +35,7 @@ MAX_FRAME_TIME_LENGTH = 64
 def recover_angles(skeleton: Skeleton, joint: int, rotations: Floats) -> Floats | None:
     """Return angles (N, channels) of the joint's rotation channels, in degrees, that give exactly ``rotations`` (N, 4).
 
-    None: there are none, or they cannot be recovered, as in gimbal lock.
+    It is None if there are none, or if they cannot be recovered, as in gimbal lock.
     """
     search = _AngleSearch(
         skeleton.rotation_orders[joint], sum(c in ROTATION_CHANNELS for c in skeleton.channels[joint])
@@ -47,7 +49,8 @@ def recover_angles(skeleton: Skeleton, joint: int, rotations: Floats) -> Floats 
 
 
 def _recover_continuous_angles(search: _AngleSearch, rotations: Floats, triples: Floats) -> Floats | None:
-    """Return the angles of a file with angles beyond full turns: each frame's are near those of the previous one."""
+    """Return the angles of a file with angles beyond full turns; those of each frame are near those of the previous
+    one."""
     angles = np.zeros((len(rotations), 3))
     n_done = 0
     while n_done < len(rotations):
@@ -116,8 +119,8 @@ class _AngleSearch:
 class ChannelTable(Frozen):
     """Every number of the MOTION section of a BVH file, in file order.
 
-    Angles may be beyond 180 degrees or in gimbal lock, where the quaternions of a motion do not determine them. A
-    reference pose, which the reader separates from the movement, is the first row.
+    Angles may be beyond 180 degrees or in gimbal lock; then the quaternions of a motion do not determine them. The
+    first row is the reference pose if the reader has separated one from the movement.
     """
 
     values: Floats  # (R, channels of all joints)
@@ -140,12 +143,12 @@ class ChannelTable(Frozen):
         return f"ChannelTable({rows} rows of {channels} channels)"
 
     def decimals(self) -> Ints:
-        """Return the number of decimals of each channel; -1: not decimal, as numbers with an exponent."""
+        """Return the number of decimals of each channel; -1: not decimal, such as numbers with an exponent."""
         number_formats = choose_number_formats(np.ascontiguousarray(self.values.T))
         return np.array([s.decimals if s.kind == DECIMAL else -1 for s in number_formats], np.int32)
 
     def matches_motion(self, motion: Motion) -> bool:
-        """Return whether ``motion`` is exactly what the reader returns for these numbers."""
+        """Return whether ``motion`` is exactly the motion that the reader returns for these numbers."""
         layout = channel_layout(motion.skeleton)
         pose = motion.reference_pose
         rows = motion.n_frames + self.n_reference_rows

@@ -1,4 +1,4 @@
-"""Decode the frames of a motion, and the numbers of the BVH file that it came from."""
+"""Decode the frames of a motion, and the numbers of the BVH file from which it was read."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class LosslessDecoder:
         """``parameters`` are the bytes shared by all groups. Raises ``CodingError`` if they are invalid."""
         reader = IntegerReader(parameters)
         self._n_frames, self._group_frames, self._n_groups = n_frames, group_frames(fps), group_count(n_frames, fps)
-        self.frame_time = _read_frame_time(reader)  # of the BVH file whose numbers are stored; else empty
+        self.frame_time = _read_frame_time(reader)  # of the BVH file if its numbers are stored, else empty
         self._n_reference_rows = reader.read(NumberKind.REFERENCE_ROWS)
         joints = [(reader.read(NumberKind.MOVING, 0, 7), bool(reader.read(NumberKind.FREE))) for _ in skeleton.names]
         moving = tuple((bool(m & 1), bool(m & 2), bool(m & 4)) for m, _ in joints)

@@ -22,8 +22,8 @@ from keypose.storage.lossless.plan import Column, NumberKind, kernel_plan
 def encode_lossless(motion: Motion, channels: ChannelTable | None = None) -> CodedFrames:
     """Encode the frames of ``motion`` and its reference pose without loss.
 
-    ``channels``: the numbers of the BVH file that the motion was read from, which are then stored, too. Without them,
-    the angles are recovered from the motion; joints where that fails are stored as quaternions.
+    ``channels``: the numbers of the BVH file from which the motion was read; they are then stored, too. Without them,
+    the angles are recovered from the motion; joints for which that is impossible are stored as quaternions.
     """
     translations, rotations, n_reference_rows = _frames_with_reference(motion)
     table = None if channels is None else _check_channels(channels, motion, n_reference_rows)
@@ -115,7 +115,7 @@ def _are_angles(layout: Layout) -> Bools:
 def _encode_parameters(
     layout: Layout, order: list[list[int]], columns: list[Column], n_reference_rows: int, channels: ChannelTable | None
 ) -> bytes:
-    """Encode what all groups share."""
+    """Encode the parameters that all groups share."""
     out = _core.IntegerWriter()
     frame_time = channels.frame_time.encode() if channels is not None else b""
     for letter in (*frame_time, 0):

@@ -26,7 +26,7 @@ from keypose.storage.lossless.predictors import (
 )
 
 MAX_FIT_FRAMES = 3000  # approximately
-MAX_NARROW = 1 << 51  # below it, numbers are predicted with weights and polynomials
+MAX_NARROW = 1 << 51  # smaller numbers are predicted with weights and polynomials
 MAX_DIGITS = 15
 
 

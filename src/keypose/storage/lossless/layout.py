@@ -17,8 +17,8 @@ from keypose.rotations import AXES
 Integers = NDArray[np.int64]
 
 DECIMAL, SINGLE, DOUBLE, SCALED = range(4)  # decimals, float32 bits, float64 bits, multiples of a scale
-MAX_DECIMALS = 22  # powers of ten up to here are exact doubles
-MAX_INTEGER = 1 << 51  # below it, doubles distinguish neighbouring decimals
+MAX_DECIMALS = 22  # powers of ten up to this exponent are exact doubles
+MAX_INTEGER = 1 << 51  # doubles distinguish neighbouring decimals below it
 MAX_MULTIPLE = 1 << 31
 MAX_SCALES = 4  # tried
 _POWERS_OF_TEN = np.array([float(f"1e{d}") for d in range(MAX_DECIMALS + 1)])
@@ -28,8 +28,8 @@ _POWERS_OF_TEN = np.array([float(f"1e{d}") for d in range(MAX_DECIMALS + 1)])
 class Layout:
     """The columns of a motion: for each joint its moving coordinates, then its angles or its quaternion.
 
-    The angles are those of the joint's rotation channels, in their order, from which the BVH reader computes
-    quaternions; a joint whose rotations do not come from such angles has the four components of its quaternions.
+    The angles are those of the rotation channels of the joint, in their order, from which the BVH reader computes
+    quaternions. For rotations that are not computed from such angles, they are the four components of the quaternion.
     """
 
     skeleton: Skeleton
@@ -118,7 +118,8 @@ def channel_layout(skeleton: Skeleton) -> Layout:
 class NumberFormat:
     """A monotonic conversion of one column's doubles to integers.
 
-    ``signed_zeros``: the column contains -0.0, so negative decimals or multiples are one less to leave -1 for it.
+    ``signed_zeros``: the column contains -0.0; the integers of negative decimals or multiples are one less, as -1
+    represents -0.0.
     """
 
     kind: int
@@ -140,7 +141,7 @@ class NumberFormat:
         """Return the doubles of ``integers``."""
         if self.kind in (DECIMAL, SCALED):
             scaled = (integers + (integers < 0) if self.signed_zeros else integers).astype(np.float64)
-            with np.errstate(over="ignore"):  # only from invalid data
+            with np.errstate(over="ignore"):  # overflow only occurs with invalid data
                 values = scaled / _POWERS_OF_TEN[self.decimals] if self.kind == DECIMAL else scaled * self.scale
             return np.copysign(values, np.where(integers < 0, -1.0, 1.0)) if self.signed_zeros else values
         ordered = integers.astype(np.int32) if self.kind == SINGLE else integers
@@ -187,7 +188,7 @@ def _has_negative_zero(column: Floats) -> bool:
 
 
 def _common_scales(columns: Floats) -> list[float]:
-    """Return scales of which columns (C, N) may be multiples, as in C3D files; the most common first."""
+    """Return candidate scales: columns (C, N) may be multiples of them, as in C3D files; the most common first."""
     votes: dict[float, int] = {}
     for column in columns:
         sizes = np.unique(np.abs(column))

@@ -25,7 +25,7 @@ INT64_RANGE = -(1 << 63), (1 << 63) - 1
 class Predictor:
     """The predictor of one column; docs/kps-lossless.md describes each field.
 
-    Other columns are given by their distance back among the coded columns.
+    References to other columns are distances back among the coded columns.
     """
 
     first_size: int = 0
@@ -118,7 +118,7 @@ class Predictor:
 
 
 def n_coefficients(inputs: int, degree: int) -> int:
-    """Return the number of coefficients: a constant and all powers and products up to ``degree``."""
+    """Return the number of coefficients: those of a constant and of all powers and products up to ``degree``."""
     return degree + 1 if inputs == 1 else (degree + 1) * (degree + 2) // 2
 
 

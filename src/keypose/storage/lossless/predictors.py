@@ -1,4 +1,4 @@
-"""Predictors of columns: from their own past, and by polynomials of other columns of the same joint."""
+"""Predictors of columns: from their earlier frames, and by polynomials of other columns of the same joint."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from keypose.storage.lossless.plan import MAX_COEFFICIENT, MAX_HELPERS, MAX_LAGS
 SHIFT = 8
 WEIGHT_BITS, HELPER_BITS = 10, 15  # approximate size of a weight, and of a helper with its weight
 MAX_HELPER_WEIGHT = 1 << 14  # larger weights are spurious
-MIN_CORRELATION = 0.05  # with the errors of another column, to try it as a helper
+MIN_CORRELATION = 0.05  # minimum correlation with the errors of another column to try it as a helper
 TRIAL_LAGS = (0, 2)  # for comparing polynomials
 ALL_LAGS = tuple(range(MAX_LAGS + 1))
 
 INPUT_BITS = 24
 FRACTION_BITS = 4
 DEGREES = (1, 3, 5)
-SHIFTS = (0, 3, 6, 9, 12, 15)  # of coefficients: more is coarser
+SHIFTS = (0, 3, 6, 9, 12, 15)  # of coefficients; a larger shift is coarser
 
 
 @dataclass(frozen=True, eq=False)
 class LagFit:
-    """A prediction from the past, and its errors."""
+    """A prediction from earlier frames, and its errors."""
 
     lags: int
     shift: int
@@ -175,8 +175,8 @@ def evaluate(products: Integers, coefficients: tuple[int, ...]) -> Integers:
 def fit_polynomials(frames: FitFrames, values: Integers, inputs: list[Integers]) -> Iterator[PolynomialFit]:
     """Yield polynomial fits of ``values`` (N,) by the first one or two of ``inputs``, each in units of 2^-24.
 
-    The coefficients are fitted to the values, for columns that the inputs determine completely, and to their second
-    differences, for columns that are merely correlated.
+    The coefficients are fitted twice: to the values, for columns that the inputs determine completely, and to their
+    second differences, for columns that are only correlated with them.
     """
     has_second_difference = frames.index_in_group >= 2
     for count in range(1, len(inputs) + 1):
@@ -257,7 +257,7 @@ class FitFrames:
 
 
 def choose_fit_frames(bounds: list[tuple[int, int]], max_frames: int) -> FitFrames:
-    """Choose groups from all over a clip, with about ``max_frames`` frames in total."""
+    """Choose groups spread over a clip, with about ``max_frames`` frames in total."""
     total = bounds[-1][1]
     step = max(1, -(-total // max_frames))
     groups = bounds[::step]
@@ -270,7 +270,7 @@ def choose_fit_frames(bounds: list[tuple[int, int]], max_frames: int) -> FitFram
 def fit_weights(features: Floats, target: Floats, counts: list[int]) -> list[Floats]:
     """Return robust least-squares weights of the first columns of ``features`` (N, K) for ``target`` (N,), per count.
 
-    Rows with large errors get smaller weights: a large error costs few bits more than a small one.
+    Rows with large errors have smaller weights, as a large error needs only few bits more than a small one.
     """
     weights = _core.robust_fits(np.ascontiguousarray(features), target, counts)
     ends = accumulate(counts)

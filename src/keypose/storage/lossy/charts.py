@@ -1,4 +1,4 @@
-"""Choose a chart for each joint's rotation: hinges take one number, pairs of axes two, others three."""
+"""Choose a chart for the rotation of each joint: one number for a hinge, two for a pair of axes, three for others."""
 
 from __future__ import annotations
 
@@ -19,15 +19,16 @@ from keypose.storage.lossy.plan import (
 )
 from keypose.swings.block.tracks import angles_about, fit_two_axes
 
-NEGLIGIBLE_RATIO = 0.02  # of the tolerance, that a simpler chart may cost
+NEGLIGIBLE_RATIO = 0.02  # maximum error of a simpler chart, relative to the tolerance
 MIN_BONE_MM, EXTRA_ARM_MM, CHAIN_RATIO = 30.0, 200.0, 0.5  # estimate of the lever arm of a rotation
 TYPICAL_DEPTH = 10  # joints from the root to a leaf
-MIN_PAIR_FRAMES = 12  # to fit two axes
+MIN_PAIR_FRAMES = 12  # minimum number of frames for fitting two axes
 _ChartFit = tuple[JointPlan, Floats, Floats]  # the plan, the numbers, the rotations that they represent
 
 
 def fine_bits(tolerance_mm: float) -> int:
-    """Return the bits of constant directions and rotations: an error of 1 % of the tolerance at half a metre."""
+    """Return the bits of constant directions and rotations, such that their error is 1 % of the tolerance at half a
+    metre."""
     return int(np.clip(np.ceil(17 - np.log2(tolerance_mm)), 8, 36))
 
 
@@ -67,7 +68,7 @@ def _arms_mm(motion: Motion, mm_per_unit: float) -> Floats:
             bones[parent] = max(bones[parent], lengths[joint])
             chains[parent] = max(chains[parent], lengths[joint] + chains[joint])
             depths[parent] = max(depths[parent], depths[joint] + 1)
-    depth_factor = max(1.0, float(depths.max()) / TYPICAL_DEPTH)  # errors add up along long chains
+    depth_factor = max(1.0, float(depths.max()) / TYPICAL_DEPTH)  # as errors add up along long chains
     return np.asarray(depth_factor * np.maximum(bones + EXTRA_ARM_MM, CHAIN_RATIO * chains))
 
 

@@ -20,8 +20,9 @@ from keypose.storage.lossy.plan import CENTRE_UNITS, MAX_CENTRE, MAX_STEP, N_LEV
 
 POSE_LEVEL = 9
 INITIAL_GRAIN = 8
-TRIAL_GROUPS = 3  # on which coding modes are compared, spread over the clip
-MAX_SIZE_RATIO = 1.1  # relative to the best mode on the middle group, to be compared on all trial groups
+TRIAL_GROUPS = 3  # number of groups, spread over the clip, on which coding modes are compared
+# Maximum size of a mode on the middle group, relative to the best one, to be compared on all trial groups.
+MAX_SIZE_RATIO = 1.1
 POINTS_PER_TRACK = 8.0  # approximate number of points per track: a joint, its six points and the next joint
 UNITS_PER_STEP = 64
 ATTEMPTS = 8
@@ -29,7 +30,7 @@ FINER_EIGHTHS = 12  # refinement of the steps if the tolerance cannot be reached
 MIN_PRIOR, MAX_PRIOR = -16, 40  # half doublings
 RAW_BYTES_PER_JOINT = 40  # rotation, translation and scale as float32
 LOSSLESS_TRIAL_RATIO = 14  # compression ratio below which lossless may be smaller
-ROUNDING_MARGIN = 1e-6  # of the tolerance, for rounding errors of other measurements
+ROUNDING_MARGIN = 1e-6  # share of the tolerance that allows for rounding errors of other measurements
 
 ProgressCallback = Callable[[float], None]  # called with the completed fraction, 0 to 1
 
@@ -37,7 +38,7 @@ ProgressCallback = Callable[[float], None]  # called with the completed fraction
 class CodingMode(NamedTuple):
     """How groups are coded; the best mode depends on the clip and the tolerance."""
 
-    order: int  # of frames: 0 bisection, 1 copy of the previous frame, 2 linear extrapolation
+    order: int  # order and prediction of frames: 0 bisection, 1 copy of the previous frame, 2 linear extrapolation
     tolerance_share: float  # ratio of the tolerance that each joint may use
 
 
@@ -71,7 +72,7 @@ class _Group:
 def encode(motion: Motion, tolerance_mm: float, *, progress: ProgressCallback | None = None) -> CodedFrames:
     """Encode groups that decode within ``tolerance_mm`` at every point, as verified with the decoder.
 
-    If lossless coding takes no more bytes, it is used instead; see ``kind`` of the result.
+    If lossless coding needs no more bytes, it is used instead; see ``kind`` of the result.
     """
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # extreme numbers are handled below

@@ -15,7 +15,7 @@ from keypose.model import Skeleton
 from keypose.storage.groups import CodingError, group_bounds
 
 N_LEVELS = 11  # eight bisections, the last frame of the clip, the first of a group, frames in order
-COARSE_BITS = 8  # of the base of a free rotation, which need not be precise
+COARSE_BITS = 8  # bits of the base of a free rotation, which need not be precise
 CENTRE_UNITS = 4096
 MAX_STEP = 4096
 MAX_CENTRE = 1 << 30
@@ -61,7 +61,7 @@ class JointPlan:
     """One joint: the quantized parameters of its chart."""
 
     rotation: RotationKind = RotationKind.FIXED
-    base: tuple[int, ...] = IDENTITY  # fine for FIXED, HINGE and PAIR, coarse for FREE
+    base: tuple[int, ...] = IDENTITY  # with fine precision for FIXED, HINGE and PAIR, coarse for FREE
     axes: tuple[tuple[int, ...], ...] = ()  # one for HINGE, two for PAIR
     up: int = 2  # index of the world's up axis, for UPRIGHT
     moves: bool = False
@@ -284,8 +284,8 @@ class LossyDecoder:
 def quantize(values: Floats, bits: int) -> tuple[int, ...]:
     """Quantize a unit quaternion (4,) or direction (3,): the index of the omitted component, then the others.
 
-    The largest component is omitted. It is made positive, which does not change the rotation of a quaternion; a
-    direction has its sign as the last number.
+    The largest component is omitted. For a quaternion it is made positive, which does not change the rotation; for a
+    direction its sign is the last number.
     """
     largest = int(np.argmax(np.abs(values)))
     negative = bool(values[largest] < 0)
@@ -326,7 +326,8 @@ def _sum_of_squares(values: list[float]) -> float:
 def compute_bone_axes(skeleton: Skeleton) -> Floats:
     """Return three orthogonal axes for each joint (J, 3, 3), the first along its longest bone.
 
-    Computed with scalar sums, products, quotients and square roots only, so that every machine gets the same bits.
+    It is computed only with scalar sums, products, quotients and square roots, so that the bits are the same on every
+    machine.
     """
     axes = np.tile(np.eye(3), (skeleton.n_joints, 1, 1))
     max_squares = np.zeros(skeleton.n_joints)
