@@ -47,7 +47,7 @@ FORMATS: tuple[Format, ...] = (
     acclaim.AMC,
     acclaim.ASF,
     c3d.FORMAT,
-    keys_json.FORMAT,  # before glTF, whose test is less specific
+    keys_json.FORMAT,  # before glTF, which has a less specific test
     swings_json.FORMAT,
     kps.FORMAT,
     *gltf.FORMATS,
@@ -79,12 +79,13 @@ def load(
 ) -> Motion:
     """Load a motion file of any format. The content decides the format, not the name.
 
-    ``reference_pose``: whether a T-pose in frame 0 is stored as ``Motion.reference_pose`` instead of as a frame: when
-    it is recognised (``"auto"``), always (``"drop"``) or never (``"keep"``). ``asf``: the skeleton of an AMC file; by
-    default it is searched in the same folder. ``gaps``: fill markers that are missing in some frames of a C3D file,
-    with a warning, or refuse the file. ``animation``: name or index of the animation in a file with several. ``fps``:
-    the rate at which a file of keys (glTF, USD, FBX) is sampled, by default its own, and the rate of an AMC file, which
-    states none; other files state their rate. ``limits``: maximum sizes that a file may have.
+    ``reference_pose``: whether frame 0 is stored as ``Motion.reference_pose`` instead of as a frame: if it is
+    recognised as a T-pose (``"auto"``), always (``"drop"``) or never (``"keep"``). ``asf``: the skeleton of an AMC
+    file; by default it is searched in the same folder. ``gaps``: whether markers that are missing in some frames of a
+    C3D file are filled, with a warning, or the file is refused. ``animation``: name or index of the animation in a file
+    with several. ``fps``: the rate at which a file of keys (glTF, USD, FBX) is sampled, by default its own, or the rate
+    of an AMC file, which does not state one; the rate of other files cannot be changed. ``limits``: the maximum sizes
+    of a file.
 
     Raises a ``KeyposeError`` that names the file, the location, what was found and what was expected.
     """
@@ -94,7 +95,7 @@ def load(
     source = _open_source(path, options)
     try:
         return recognise_format(source).read(source, options)
-    except ModelError as error:  # each number is valid, but together they make no valid motion
+    except ModelError as error:  # each number is valid, but together they are no valid motion
         raise source.error(str(error)) from None
 
 
@@ -146,9 +147,9 @@ def load_swings(path: str | PathLike[str], *, limits: Limits | None = None) -> S
 def open_kps(source: ByteSource, *, limits: Limits | None = None) -> StoredMotion:
     """Open a stored motion (``.kps``) for random access; only its header is read.
 
-    ``source``: a path, a binary file object, or a function (start, stop) that returns these bytes of the file. Its
-    ``OSError`` becomes a ``FileError``; any other exception of the function is passed on.
-    ``limits``: bounds of the size of the file's contents.
+    ``source``: a path, a binary file object, or a function (start, stop) that returns these bytes of the file. An
+    ``OSError`` of it becomes a ``FileError``; other exceptions are not caught. ``limits``: the maximum sizes of the
+    contents of the file.
     """
     return kps.open_stored(source, limits or Limits(), _describe_not_kps)
 
@@ -171,15 +172,16 @@ def save(
 ) -> None:
     """Save a motion, keyed motion or swings; the suffix decides the format (``.bvh``, ``.glb``, ..., ``.bvh.gz``).
 
-    A keyed motion keeps its keys and curves in formats that can store them (``.keys.json``, ``.glb``, ...); other
-    formats get every frame. BVH cannot store keys: they are written to ``walk.bvh.keys.json`` beside ``walk.bvh``.
-    Swings are stored in ``.swings.json`` and in ``.kps``; other formats get the motion that they play.
+    The keys and curves of a keyed motion are stored in formats that can store them (``.keys.json``, ``.glb``, ...); in
+    other formats every frame is stored. BVH cannot store keys: they are written to ``walk.bvh.keys.json`` beside
+    ``walk.bvh``. Swings are stored in ``.swings.json`` and in ``.kps``; in other formats the motion is stored that they
+    play.
 
-    The write is atomic: a killed save leaves the old file or none. ``reference_pose`` writes ``Motion.reference_pose``
-    as an extra first frame.
+    The write is atomic: if the process is killed, the old file or no file exists. ``reference_pose`` writes
+    ``Motion.reference_pose`` as an extra first frame.
 
-    For ``.kps`` only: ``tolerance_mm`` (default 1) is the maximum error of any point of a figure of 1.7 m;
-    ``lossless`` keeps every number exactly; ``keyed`` and ``swings`` are stored in addition to the frames.
+    For ``.kps`` only: ``tolerance_mm`` (default 1) is the maximum error of any point of a figure of 1.7 m; ``lossless``
+    stores every number exactly; ``keyed`` and ``swings`` are stored in addition to the frames.
     """
     if not isinstance(motion, Motion | KeyedMotion | Swings):
         raise OptionError(
@@ -252,7 +254,7 @@ def _list_suffixes(formats: Sequence[Format]) -> tuple[str, ...]:
 
 
 def find_format(path: str | PathLike[str]) -> Format | None:
-    """Return the format that a file of this name is written in; None: its suffix belongs to no format."""
+    """Return the format in which a file of this name is written; None: its suffix belongs to no format."""
     suffix = _format_suffix(Path(path).name)
     return next((format_ for format_ in FORMATS if suffix in format_.suffixes), None)
 
@@ -285,7 +287,7 @@ def _describe_not_kps(head: bytes) -> str | None:
 
 
 def _describe_other_content(head: bytes) -> str | None:
-    """Return what kind of file starts with ``head``, if it is a known kind that holds no motion; else None."""
+    """Return what kind of file starts with ``head``, if it is a known kind without motion; else None."""
     start = head.lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if not start:
         return "holds nothing but blanks" if head else "is empty"

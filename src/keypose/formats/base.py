@@ -33,9 +33,9 @@ from keypose.validation import check_choice, check_number
 
 logger = logging.getLogger("keypose")
 
-KEYED_BYTES_PER_JOINT = 600  # one joint at one key: 168 in its curves, with tangents; the rest while reading
+KEYED_BYTES_PER_JOINT = 600  # one joint at one key: 168 in its curves with tangents, the others while it is read
 MAX_WARNINGS = 20  # of one file
-DEFAULT_MEDIA_TYPE = "application/octet-stream"  # no browser opens it by itself
+DEFAULT_MEDIA_TYPE = "application/octet-stream"  # browsers save files of this type instead of opening them
 MAX_MESSAGE_CHARS = 600
 MAX_LISTED_ANIMATIONS = 40
 _PACKAGE = str(Path(__file__).resolve().parents[1])
@@ -53,7 +53,8 @@ BLENDER_VARIABLE = "KEYPOSE_BLENDER_PYTHON"
 SNIFF_BYTES = 4096
 
 GZIP_MAGIC = b"\x1f\x8b"
-GZIP_RATIO = 200  # motion as text shrinks to a tenth; a clip that stands still, to a hundredth
+# Maximum ratio; text of motion is compressed to a tenth, that of a figure that does not move to a hundredth.
+GZIP_RATIO = 200
 GZIP_FREE_BYTES = 64 << 20
 _CHUNK = 1 << 20
 
@@ -101,7 +102,7 @@ def build_load_options(
 
 @dataclass(frozen=True)
 class SaveOptions:
-    """The keywords of ``save``; each writer uses those that apply to it."""
+    """The keywords of ``save``; each writer uses some of them."""
 
     reference_pose: bool = False  # write the reference pose as an extra first frame
     tolerance_mm: float | None = None  # of a .kps file; None: the default
@@ -123,7 +124,7 @@ class SaveOptions:
 
 @dataclass
 class Source:
-    """The bytes of one file to read, its limits, and the notes and warnings of the reader."""
+    """The bytes of one file to read, the limits, and the notes and warnings of the reader."""
 
     path: Path
     data: bytes  # decompressed
@@ -172,7 +173,7 @@ class Source:
         )
 
     def unknown_animation_error(self, animation: str | int, names: Sequence[str]) -> OptionError:
-        """Return the error that the file has animations of ``names`` only."""
+        """Return the error for an unknown ``animation`` of a file that has those of ``names``."""
         listed_names = ", ".join(map(repr, names[:MAX_LISTED_ANIMATIONS])) + (
             ", ..." if len(names) > MAX_LISTED_ANIMATIONS else ""
         )
@@ -187,7 +188,7 @@ class Source:
         )
 
     def note(self, text: str) -> None:
-        """Log and keep a note about the file that is no fault of it."""
+        """Log and collect a note about the file that is no fault."""
         logger.info("%s: %s", self.path, printable_text(text))
         self._add_note(text)
 
@@ -219,7 +220,7 @@ class Source:
         self._check_memory(frames, joints, "frames", MOTION_BYTES_PER_JOINT)
 
     def check_keys(self, keys: int, n_frames: int, joints: int) -> None:
-        """Raise LimitError for a keyed motion larger than the limits; its frames take no memory until sampled."""
+        """Raise LimitError for a keyed motion larger than the limits; its frames need no memory until it is sampled."""
         self._check(n_frames, self.limits.frames, "frames", None)
         self._check_memory(keys, joints, "keys", KEYED_BYTES_PER_JOINT)
 
@@ -247,12 +248,12 @@ class Source:
 
 @dataclass(frozen=True)
 class Extra:
-    """An extra of this package that a format needs, and the Python module that it installs."""
+    """An optional dependency of this package that a format needs, and the Python module that it installs."""
 
     name: str  # "usd": pip install 'keypose[usd]'
     module: str  # "pxr"
-    variable: str | None = None  # environment variable that names another Python, which may have the module
-    python: str = ""  # the only version of Python for which it can be installed
+    variable: str | None = None  # environment variable with the path of another Python that may have the module
+    python: str = ""  # the only version of Python with which it can be installed
 
     @property
     def install_command(self) -> str:
@@ -260,7 +261,7 @@ class Extra:
         return f"pip install 'keypose[{self.name}]'"
 
     def find_python(self) -> str | None:
-        """Return the Python that has the module: this one or the one of ``variable``, which is not started here."""
+        """Return the Python that has the module: this one, or that of ``variable``, which is not checked."""
         if importlib.util.find_spec(self.module) is not None:
             return sys.executable
         return (os.environ.get(self.variable) or None) if self.variable else None
@@ -278,27 +279,27 @@ class Format:
 
     name: str  # "BVH"
     suffixes: tuple[str, ...]  # ".bvh"
-    sniff: Callable[[bytes], bool]  # from the first SNIFF_BYTES of the decompressed content
+    sniff: Callable[[bytes], bool]  # whether the first SNIFF_BYTES of the decompressed content are of this format
     read: Callable[[Source, LoadOptions], Motion]
     write: Callable[[Motion, str, SaveOptions], bytes] | None = None  # motion, suffix -> file content
     read_keyed: Callable[[Source, LoadOptions], KeyedMotion] | None = None  # None: stores no keys
     write_keyed: Callable[[KeyedMotion, str, SaveOptions], bytes] | None = None  # None: sampled, then written
-    has_keys_sidecar: bool = False  # cannot store keys: they go into a .keys.json beside it
+    has_keys_sidecar: bool = False  # cannot store keys: they are written to a .keys.json beside it
     gzip: bool = False  # may also be read and written as .gz
     read_swings: Callable[[Source, LoadOptions], Swings] | None = None
     write_swings: Callable[[Swings, str, SaveOptions], bytes] | None = None  # None: the played motion
     has_companions: bool = False  # may need other files: uploaded with it or in its folder
     extra: Extra | None = None  # what it needs beyond the core install
-    keys_as_metadata: bool = False  # stores every frame of a keyed motion, and which of them are keys
-    stores_residual: bool = False  # beside the keys of an edit, so that it can be put back
-    stores_reference_pose: bool = True  # apart from the frames; else it can only be written as an extra first frame
+    keys_as_metadata: bool = False  # stores every frame of a keyed motion, and the frames of its keys
+    stores_residual: bool = False  # stores the residual with the keys, so that it can be added to an edit
+    stores_reference_pose: bool = True  # stores it separately; else it can only be written as an extra first frame
     has_channels: bool = False  # stores numbers per joint channel, as angles of rotations in degrees
     has_tolerance: bool = False  # stores frames within a maximum error that the user chooses
     rounding_mm: float = 0.0  # maximum shift of a joint by rounding, on a figure of 1.7 m within 30 m of the origin
-    first_frame: int = 0  # the number of frame 0 in the software that opens it
+    first_frame: int = 0  # the number that other software shows for frame 0
     blender_needs_addon: bool = False  # Blender's own import drops the tangents of its curves
     media_type: str = DEFAULT_MEDIA_TYPE
-    binary_suffixes: tuple[str, ...] = ()  # compressed or dense: not worth compressing again
+    binary_suffixes: tuple[str, ...] = ()  # compressed or dense, so that compressing them is not useful
     variants: Mapping[str, str] = field(default_factory=dict)  # how its suffixes differ, for people
     purpose: str = ""  # a sentence for people
 
@@ -320,7 +321,7 @@ class Format:
 def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
     """Return the content of a regular file, decompressed if it is gzip; at most ``limits.bytes``.
 
-    ``unzip=False`` is for raw data, which may start like gzip by chance.
+    ``unzip=False`` is for raw data, which may start with the magic number of gzip by chance.
     """
     try:
         status = path.stat()
@@ -365,9 +366,9 @@ def _size_error(path: Path, limits: Limits) -> LimitError:
 def write_atomically(path: Path, data: bytes, *, overwrite: bool = True) -> None:
     """Write all of ``data`` or nothing: readers of ``path`` see the old file or the complete new one.
 
-    The data are written to a hidden file in the same folder, synced to disk, and renamed to ``path``. A link stays a
-    link, and the permissions of an existing file stay. With ``overwrite=False`` an existing file stays and FileError
-    is raised, also if the file appears during the write.
+    The data are written to a hidden file in the same folder, synced to disk, and renamed to ``path``. A link remains a
+    link, and the permissions of an existing file do not change. With ``overwrite=False`` FileError is raised if the
+    file exists, also if it is created during the write.
     """
     try:
         path = Path(os.path.realpath(path))

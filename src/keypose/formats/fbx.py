@@ -5,7 +5,7 @@ is its node's, including pre-rotations. Blender's exporter ends each limb with a
 that never rotates becomes an end site. Blender reads binary FBX of version 7.1 and later.
 
 Written files are in centimetres and Y up, with a key on every frame, joints in their own axes and a skinned figure.
-They have no bones at the ends of limbs, which game engines would take for joints, so end sites are lost.
+They have no bones at the ends of limbs, as game engines would treat these as joints; so end sites are lost.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _WRITER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, "writing FB
 _BINARY_MAGIC = b"Kaydara FBX Binary"
 _TEXT_MAGIC = b"; FBX"
 _UNIT_M = 0.01
-MIN_WRITE_SECONDS, SECONDS_PER_POSE = 120.0, 2e-3  # Blender's exporter goes through every joint of every frame
+MIN_WRITE_SECONDS, SECONDS_PER_POSE = 120.0, 2e-3  # Blender's exporter evaluates every joint in every frame
 
 
 def read(source: Source, options: LoadOptions) -> Motion:

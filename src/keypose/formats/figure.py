@@ -24,11 +24,11 @@ TORSO_WIDTH_OF_SIZE, TORSO_DEPTH_OF_SIZE = 0.058, 0.038
 PELVIS_RADIUS_OF_SIZE = 0.048
 BALL_OF_BONE = 0.78
 MARKER_OF_SIZE = 0.012
-MAX_BONES = 2_000  # of more bones only the longest are drawn, and the joints that they start from
-MIN_SIZE = 1e-25  # a smaller figure is drawn like a point: the squares of its lengths would be 0
+MAX_BONES = 2_000  # if there are more, only the longest are drawn, and the joints at which they start
+MIN_SIZE = 1e-25  # a smaller figure is drawn like a point, as the squares of its lengths would be 0
 MIN_LENGTH_OF_SIZE = 1e-4  # a shorter bone is not drawn
 
-# (position along the piece, radius) of its rings.
+# (position along the piece, radius) of the rings of each shape.
 BONE_PROFILE = ((0.0, 0.45), (0.14, 1.0), (0.86, 0.62), (1.0, 0.34))
 TORSO_PROFILE = ((0.0, 0.72), (0.2, 0.95), (0.8, 1.0), (1.0, 0.78))
 HEAD_PROFILE = ((0.0, 0.35), (0.12, 0.62), (0.38, 0.95), (0.66, 1.0), (0.88, 0.72), (1.0, 0.3))
@@ -36,12 +36,12 @@ RING_SIDES = 6
 _Target = tuple[int, Floats, str | None]  # of a bone: start joint, end position (3,), body part at the end
 
 SAMPLED_FRAMES = 64
-SAME_POSITION_OF_HEIGHT = 1e-4  # a joint nearer to its offset counts as being there
+SAME_POSITION_OF_HEIGHT = 1e-4  # a joint nearer to its offset is at its offset
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A mesh in the bind pose; faces are flat, so each has its own vertices."""
+    """A mesh in the bind pose; faces are flat, so each has separate vertices."""
 
     positions: Floats  # (V, 3) world, file units
     normals: Floats  # (V, 3)
@@ -75,7 +75,7 @@ def build_figure(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -
     faces, joints, four = np.concatenate(face_blocks), np.concatenate(joint_of_face), np.concatenate(has_four)
     normals = np.cross(faces[:, 1] - faces[:, 0], faces[:, 2] - faces[:, 0])
     lengths = np.linalg.norm(normals, axis=1, keepdims=True)
-    # Far from the origin a face may be rounded to a line: its normal points upward.
+    # Far from the origin a face may be rounded to a line; its normal is then upward.
     normals = np.divide(normals, lengths, out=np.tile((0.0, 1.0, 0.0), (len(normals), 1)), where=lengths > 0)
     sides = np.array([_side(body_part) for body_part in skeleton.anatomy.body_parts])[joints]
     first = 4 * np.arange(len(faces))[:, None]
@@ -161,7 +161,7 @@ def _bone_radius(length: float, size: float) -> float:
 
 
 def _above_hips(skeleton: Skeleton, body_parts: tuple[str | None, ...]) -> set[int]:
-    """Return the ancestors of the hips, which place the figure in its scene and are no limbs."""
+    """Return the ancestors of the hips, which position the figure in its scene and are no limbs."""
     if "hips" not in body_parts:
         return set()
     joint, ancestors = body_parts.index("hips"), set()
@@ -180,13 +180,13 @@ def _in_head(skeleton: Skeleton, body_parts: tuple[str | None, ...]) -> set[int]
 
 
 def _crown(targets: list[_Target], world: Floats, body_parts: tuple[str | None, ...]) -> int | None:
-    """Return the index of the target farthest from the head joint, which is as far as the head is tall."""
+    """Return the index of the target farthest from the head joint, the crown of the head."""
     of_head = [k for k, (joint, _, _) in enumerate(targets) if body_parts[joint] == "head"]
     return max(of_head, key=lambda k: float(np.linalg.norm(targets[k][1] - world[targets[k][0]])), default=None)
 
 
 def _sideways(world: Floats, body_parts: tuple[str | None, ...]) -> Floats:
-    """Return the direction (3,) from right to left of the body, if its parts are known; else X."""
+    """Return the direction (3,) from right to left of the body if its parts are known, else X."""
     for limb in ("thigh", "upper_arm"):
         if f"left_{limb}" in body_parts and f"right_{limb}" in body_parts:
             across: Floats = world[body_parts.index(f"left_{limb}")] - world[body_parts.index(f"right_{limb}")]
@@ -200,7 +200,7 @@ def _place_faces(corners: Floats, pieces: list[_Piece]) -> Floats:
     along = np.array([piece.along for piece in pieces])
     y = along / np.linalg.norm(along, axis=1, keepdims=True)
     across = np.array([piece.across for piece in pieces])
-    # For a piece that runs sideways itself, "across" is the coordinate axis that is least along it.
+    # For a piece along the sideways direction, "across" is the coordinate axis with the smallest component along it.
     lengthwise = np.abs(np.einsum("pa,pa->p", across, y))[:, None] > 0.9
     across = np.where(lengthwise, np.eye(3)[np.argmin(np.abs(y), axis=1)], across)
     z = np.cross(across, y)
@@ -270,12 +270,12 @@ def bind_pose(motion: Motion) -> Pose:
     first = Pose(motion.translations[0], motion.rotations[0])
     sampled = motion.translations[:: max(1, motion.n_frames // SAMPLED_FRAMES)]
     median = np.median(sampled, axis=0)
-    # Position channels may place a joint away from its offset; the figure's bones go where the joints are.
+    # Position channels may move a joint away from its offset; the bones of the figure are at the joints.
     is_displaced = np.abs(median - s.offsets).max(axis=1, keepdims=True) > SAME_POSITION_OF_HEIGHT * motion.height
     translations = np.where(is_displaced, median, s.offsets)
     translations[0] = first.translations[0]
     rest = Pose(translations, np.tile(IDENTITY, (s.n_joints, 1)))
-    # It stands where frame 0 stands, at the same height.
+    # The figure is at the position and height of frame 0.
     axis, sign = kinematics.up_axis(motion.up)
     lift = _min_height(s, first, motion.up) - _min_height(s, rest, motion.up)
     translations[0, axis] += sign * lift

@@ -1,4 +1,5 @@
-"""Shared by ``.keys.json`` and ``.swings.json``: header, skeleton, encoded arrays, readable layout."""
+"""Elements that ``.keys.json`` and ``.swings.json`` have in common: header, skeleton, encoded arrays, readable
+layout."""
 
 from __future__ import annotations
 
@@ -25,11 +26,11 @@ FIELDS = (
     "skeleton",
     "reference_pose",
 )  # fmt: skip
-_MAX_FRAMES = 1e15  # above any limit: keeps the count finite
+_MAX_FRAMES = 1e15  # above any limit, so that the count is finite
 _UNIT_TOLERANCE = 2e-3  # of the squared length of a quaternion, as in the model
 
-MAX_LINE_CHARS = 118  # shorter values stay on one line
-_MAX_NESTED = 24  # a value with more nested values is never put on one line
+MAX_LINE_CHARS = 118  # shorter values are written on one line
+_MAX_NESTED = 24  # a value with more nested values is written on several lines
 
 
 def has_format_name(head: bytes, name: str) -> bool:
@@ -241,7 +242,8 @@ def read_shape(entry: JsonObject, *inner: int) -> tuple[int, ...]:
 
 
 def decode_array(entry: JsonObject, shape: tuple[int, ...]) -> Floats:
-    """Decode an array of this shape, whose size the caller has checked; never decompress more than that."""
+    """Decode an array of this shape, which the caller has checked against the limits; not more than its size is
+    decompressed."""
     size = 8 * math.prod(shape)
     try:
         compressed = base64.b64decode(entry.text("data"), validate=True)
@@ -260,7 +262,7 @@ def decode_array(entry: JsonObject, shape: tuple[int, ...]) -> Floats:
             f"{entry.member_location('data')}: the checksum of its bytes is {zlib.crc32(raw)}, not crc32"
         )
     values = np.frombuffer(raw, "<f8").astype(np.float64)
-    if not (values.min() >= -MAX_MAGNITUDE and values.max() <= MAX_MAGNITUDE):  # nor NaN
+    if not (values.min() >= -MAX_MAGNITUDE and values.max() <= MAX_MAGNITUDE):  # also false for NaN
         raise entry.source.error(
             f"{entry.member_location('data')}: not all of its numbers are finite and up to {MAX_MAGNITUDE:g}"
         )
@@ -269,7 +271,7 @@ def decode_array(entry: JsonObject, shape: tuple[int, ...]) -> Floats:
 
 def format_document(document: dict[str, Any]) -> bytes:
     """Return the text of a file."""
-    # Names in other encodings hold lone surrogates, which UTF-8 cannot encode; JSON can escape them.
+    # Names in other encodings contain lone surrogates, which UTF-8 cannot encode, but JSON can escape.
     return (_format_value(document, 0) + "\n").encode("utf-8", "backslashreplace")
 
 

@@ -15,8 +15,8 @@ from keypose.arrays import MAX_MAGNITUDE, Floats, freeze
 from keypose.errors import FormatError
 from keypose.formats.base import Source
 
-MAX_NUMBER = 1e150  # its square is still finite
-MAX_INTEGER = 1 << 53  # the largest that every JSON reader holds exactly
+MAX_NUMBER = 1e150  # so that its square is finite
+MAX_INTEGER = 1 << 53  # the largest integer that every JSON reader represents exactly
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
@@ -84,7 +84,7 @@ class JsonObject:
         return value
 
     def text(self, key: str, default: str | None = None) -> str:
-        """Return the string ``key`` as valid Unicode: lone surrogates, which JSON can spell, are replaced."""
+        """Return the string ``key`` as valid Unicode: lone surrogates, which JSON can escape, are replaced."""
         value = self.values.get(key, default)
         if not isinstance(value, str):
             raise self.member_error(key, "a string")
@@ -196,7 +196,7 @@ class JsonObject:
 
 @dataclass(frozen=True, slots=True)
 class JsonArray(Sequence[JsonObject]):
-    """An array of objects; each ``JsonObject`` is built on access, as there may be a million of them."""
+    """An array of objects; each ``JsonObject`` is created on access, as there may be a million of them."""
 
     source: Source
     location: str
@@ -218,7 +218,7 @@ class JsonArray(Sequence[JsonObject]):
 def parse_json(source: Source, data: bytes | memoryview, *, refuse_duplicates: bool = False) -> JsonObject:
     """Parse the JSON object in ``data``; raise FormatError for invalid JSON, too deep nesting or NaN.
 
-    With ``refuse_duplicates`` two members of one name in an object are an error too; else the last one counts.
+    With ``refuse_duplicates`` two members of one name in an object are an error; else the last one is used.
     """
     hook = _reject_duplicates if refuse_duplicates else None
     try:

@@ -153,7 +153,7 @@ def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
 
 
 def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
-    """Encode a keyed motion. The reference pose is a field of its own, so it never becomes a frame."""
+    """Encode a keyed motion. The reference pose is a separate field, so it never becomes a frame."""
     return format_document(build_document(keyed))
 
 
@@ -171,7 +171,7 @@ def build_document(keyed: KeyedMotion) -> dict[str, Any]:
 
 
 def _curves_json(curves: Curves, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return one object for each joint; a joint that never changes has its numbers once, as ``still``."""
+    """Return one object for each joint; the numbers of a joint that never changes are stored once, as ``still``."""
     still = _constant_joints(curves)
     entries: list[dict[str, Any]] = []
     for j, name in enumerate(names):

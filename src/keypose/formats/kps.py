@@ -1,6 +1,6 @@
 """``.kps``: compressed motions, within a maximum error or lossless; docs/kps.md describes the file.
 
-``keypose.storage`` is the codec; here are the ``Format`` of it and the JSON text of its keys.
+``keypose.storage`` is the codec; this module defines its ``Format`` and the JSON text of its keys.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from keypose.storage.header.notes import pack_notes, unpack_notes
 from keypose.swings import Swings
 from keypose.validation import check_bool
 
-FIRST_PRINTABLE_BYTE = 0x20  # the version byte is less: a text file may start with the magic too
-# The keys section of version 1 is the text of .keys.json, but for the names of three members and the tolerance, which
-# is stored with the notes.
+FIRST_PRINTABLE_BYTE = 0x20  # the version byte is less; a text file may also start with the magic number
+# The keys section of version 1 is the text of .keys.json, except for the names of three members and the tolerance,
+# which is stored with the notes.
 _CURVE_MEMBERS = {"in_tangents": "arriving", "out_tangents": "leaving"}
 _RESIDUAL_MEMBERS = {"rotations": "turns"}
 

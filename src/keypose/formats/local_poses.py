@@ -106,7 +106,7 @@ def find_reference_pose(
     rest: Pose,
     up: Up,
 ) -> tuple[Pose | None, int]:
-    """Return the reference pose and the number of first frames (0 or 1) that do not belong to the movement.
+    """Return the reference pose, and how many frames at the start (0 or 1) do not belong to the movement.
 
     The reference pose is frame 0 if that is artificial; else the rest pose, if it is upright and differs from the
     pose of the skeleton's offsets; else None.
@@ -142,7 +142,7 @@ def key_every_frame(motion: Motion) -> KeyedMotion:
 
 def prepend_key_pose(keyed: KeyedMotion, pose: Pose) -> KeyedMotion:
     """Return ``keyed`` (quaternion curves) with ``pose`` as an extra first frame and key; without a residual."""
-    is_held = bool(keyed.keys[0] > 0)  # the first pose holds before the first key
+    is_held = bool(keyed.keys[0] > 0)  # whether the pose is constant before the first key
     sign = np.where(np.sum(pose.rotations * keyed.rotations.values[0], axis=-1, keepdims=True) < 0, -1.0, 1.0)
 
     def curves(old: Curves, first: Floats) -> Curves:

@@ -28,17 +28,18 @@ ROTATION_TO_Y_UP: dict[Up, tuple[float, float, float, float]] = {
 }
 
 SAMPLED_FRAMES = 64
-MIN_REST_HEIGHT_FRACTION = 0.6  # a rest pose stands if head over feet is this fraction of its largest extent
-# Height of the lowest joint of a figure that stands on a floor at 0, as a fraction of the distance from feet to head:
-# an ankle or toe is a little above the sole.
+# A rest pose is upright if the height of the head over the feet is this fraction of its largest extent.
+MIN_REST_HEIGHT_FRACTION = 0.6
+# Maximum height of the lowest joint of a figure on a floor at 0, as a fraction of the distance from feet to head: an
+# ankle or toe is slightly above the sole.
 FLOOR_AT_ZERO = (-0.05, 0.12)
 
-# Notes of readers that leave the first frame out of the movement.
+# Notes of readers that do not include the first frame in the movement.
 REFERENCE_POSE_NOTE = "frame 0 is a reference pose (T-pose), kept apart from the movement"
 FIRST_FRAME_NOTE = "the first frame is a reference pose (T-pose), kept apart from the movement"  # AMC counts from 1
 
-MIN_JUMP_DEG = 45.0  # of the joint that jumps most
-MIN_JOINT_JUMP_DEG = 5.0  # of each joint that counts as jumping
+MIN_JUMP_DEG = 45.0  # of the joint with the largest jump
+MIN_JOINT_JUMP_DEG = 5.0  # minimum jump of a jumping joint
 JUMP_RATIO = 1.5  # the jump of such a joint over its largest later step
 LOOK_AHEAD_FRAMES = 60
 MIN_JUMPING_FRACTION = 0.5  # of the joints that move at all
@@ -47,16 +48,16 @@ NATURAL_HEIGHT_M = 1.7
 
 # Common units in metres; 0.05644 is that of the CMU recordings.
 COMMON_UNITS_M = (1.0, 0.01, 0.001, 0.05644, 0.0254, 0.3048)
-MAX_RATIO = 1.5  # of the figure's height to the natural height, or its inverse, for a common unit to be accepted
+MAX_RATIO = 1.5  # maximum ratio of the height to the natural height, or its inverse, for a common unit to be accepted
 _POSSIBLE_M = (1e-9, 1e9)
 
 
-@np.errstate(over="ignore", invalid="ignore")  # too large numbers: the Motion will refuse them
+@np.errstate(over="ignore", invalid="ignore")  # Motion refuses numbers that are too large
 def find_up(skeleton: Skeleton, translations: Floats, rotations: Floats, default: Up = "Y") -> Up:
-    """Return the axis along which the head is over the feet in most frames; ``default`` if that is unknown.
+    """Return the axis along which the head is above the feet in most frames; ``default`` if that is unknown.
 
-    A person who swims or lies has the head beside the feet. If the rest pose stands along another axis than the
-    movement, the axis of the movement counts only if the figure stands on a floor at 0 (an exporter then rotated the
+    When a person swims or lies, the head is beside the feet. If the rest pose is upright along another axis than the
+    movement, the axis of the movement is used only if the figure is on a floor at 0 (an exporter has then rotated the
     root, not the offsets), else that of the rest pose.
     """
     ends = skeleton.anatomy.vertical_pair()
@@ -108,7 +109,7 @@ def rotate_to_y_up(motion: Motion) -> Motion:
 
 
 def is_reference_pose(rotations: Floats) -> bool:
-    """Return whether frame 0 of ``rotations`` (T, J, 4) is an artificial pose that the movement jumps away from."""
+    """Return whether frame 0 of ``rotations`` (T, J, 4) is an artificial pose from which the movement jumps away."""
     if len(rotations) < 3:
         return False
     ahead = rotations[: LOOK_AHEAD_FRAMES + 2]
@@ -125,7 +126,7 @@ def is_reference_pose(rotations: Floats) -> bool:
 
 
 def frames_to_skip(rotations: Floats, mode: str) -> int:
-    """Return 1 if frame 0 is the reference pose and no frame of the movement, else 0; ``mode`` as in ``load``."""
+    """Return 1 if frame 0 is the reference pose and not part of the movement, else 0; ``mode`` as in ``load``."""
     if mode not in ("auto", "keep", "drop"):
         raise OptionError(option="reference_pose", value=mode, expected="'auto', 'keep' or 'drop'")
     if mode == "drop":
@@ -154,7 +155,7 @@ def prepend_pose(motion: Motion, pose: Pose) -> Motion:
 def metres_per_unit(motion: Motion) -> float:
     """Return the unit that the file states, else the common unit in which the figure is nearest to 1.7 m tall.
 
-    If none makes it about as tall, return the unit in which it is 1.7 m tall.
+    If it is about as tall in no common unit, return the unit in which it is 1.7 m tall.
     """
     if motion.metres_per_unit is not None:
         return motion.metres_per_unit
@@ -181,7 +182,7 @@ def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
 def number_duplicates(names: list[str]) -> tuple[tuple[str, ...], list[str]]:
     """Return the names with a number appended to repeated ones, as Blender does it, and the new names."""
     used: set[str] = set()
-    numbers: dict[str, int] = {}  # the last number used for each name, so that thousands of equal names stay fast
+    numbers: dict[str, int] = {}  # the last number used for each name, for speed with thousands of equal names
     unique: list[str] = []
     renamed: list[str] = []
     for name in names:

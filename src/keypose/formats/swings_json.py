@@ -70,7 +70,7 @@ def _read_document(source: Source) -> Swings:
 
 @dataclass
 class _KeyBudget:
-    """Counts keys against the limits before they are decoded, as encoded keys take almost no space."""
+    """Counts keys against the limits before they are decoded, as encoded keys need almost no space."""
 
     source: Source
     n_frames: int
@@ -218,12 +218,12 @@ def _read_contacts(json: JsonObject, budget: _KeyBudget) -> FootContacts | None:
                     f"frame of a span, from {min_frame} to {budget.n_frames - 1}"
                 )
             in_contact[frames[0] : frames[1] + 1, f] = True
-            min_frame = frames[1] + 2  # adjacent spans would be one
+            min_frame = frames[1] + 2  # adjacent spans would be one span
     return FootContacts(tuple(foot.raw_text("foot") for foot in feet), freeze(in_contact))
 
 
 def write_swings(swings: Swings, suffix: str, options: SaveOptions) -> bytes:
-    """Encode swings. The reference pose is a field of its own, so it never becomes a frame."""
+    """Encode swings. The reference pose is a separate field, so it never becomes a frame."""
     return format_document(build_document(swings))
 
 

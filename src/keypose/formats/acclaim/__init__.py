@@ -2,12 +2,12 @@
 
 A bone's values are in its own frame C (its ``axis``): with M the rotations of its ``dof`` about fixed axes, the first
 one written applied first, the rotation of the bone relative to its parent is ``C M C^-1``, and a translation moves the
-bone's start by ``C t``. The root's ``position`` and ``orientation`` are the frame in which the root moves. ``l`` moves
-the bone's end along the bone.
+bone's start by ``C t``. The ``position`` and ``orientation`` of the root are the frame in which it moves. ``l`` moves
+the end of a bone along the bone.
 
-The files state neither the frame rate (120 fps, CMU's, is assumed) nor which skeleton belongs to a motion: it is
-searched in the same folder. If bones and degrees of freedom agree, the skeleton of another person cannot be detected by
-content, only by its name.
+The files do not state the frame rate; 120 fps, that of CMU, is assumed. They do not state which skeleton belongs to a
+motion either; it is searched in the same folder. The skeleton of another person with the same bones and degrees of
+freedom can only be detected by its name.
 """
 
 from __future__ import annotations
@@ -125,7 +125,7 @@ def _rotate_into_bone_frames(asf: AcclaimSkeleton, rotations: Floats) -> None:
     has_axis = (asf.axes != IDENTITY).any(axis=1)
     matrices = to_matrix(asf.axes)
     for joint in np.flatnonzero(has_axis[1:]) + 1:
-        rotations[:, joint, 1:] @= matrices[joint].T  # conjugation rotates the axis of M
+        rotations[:, joint, 1:] @= matrices[joint].T  # conjugation rotates the axis of M by C
     if has_axis[0]:
         rotations[:, 0] = multiply(asf.axes[0], rotations[:, 0])
 
@@ -163,7 +163,8 @@ def _skeleton_source(source: Source, options: LoadOptions) -> Source:
 
 
 def _find_skeleton(source: Source) -> Path:
-    """Return the ASF in the motion's folder: of the same name, of its subject (02_01 -> 02), or the only one."""
+    """Return the ASF file in the folder of the motion: that with the same name, that of its subject (02_01 -> 02), or
+    the only one."""
     folder = source.path.parent
     try:
         asf_paths = (path for path in folder.iterdir() if path.name.lower().endswith((".asf", ".asf.gz")))

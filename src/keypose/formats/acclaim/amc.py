@@ -1,8 +1,8 @@
 """Read AMC, the motion file of an Acclaim pair: for each frame its number, then a line of values per bone.
 
-Nearly every file repeats the layout of its first frame to the end. Such a file is checked as one table of word
-positions and its numbers are parsed in bulk; any other one is read line by line, which takes about 25 times as long,
-accepts comments and blank lines, and reports the line of every fault.
+In nearly every file all frames have the layout of the first one. Such a file is checked as one table of word positions,
+and its numbers are parsed in bulk. Any other file is read line by line, which takes about 25 times as long, accepts
+comments and blank lines, and reports the line of every fault.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class AmcFrames:
     """The values of an AMC file, unchanged."""
 
     values: Floats  # (T, C)
-    columns: dict[int, int]  # joint -> its first column; it has one for each dof
+    columns: dict[int, int]  # joint -> the first of its columns, one for each dof
     first_frame: int  # the number of the first frame in the file
     degrees: bool | None  # None: not stated
 
@@ -38,7 +38,7 @@ class AmcFrames:
 class _Body:
     """The text of the file and where its frames begin."""
 
-    text: bytes  # of the whole file, every line ended by "\n"
+    text: bytes  # of the whole file, with "\n" after every line
     start: int
     line: int
     degrees: bool | None
@@ -135,7 +135,7 @@ def _first_layout(asf: AcclaimSkeleton, body: _Body) -> list[int] | None:
 def _read_lines(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrames:
     """Read line by line; an incomplete last frame is dropped with a warning."""
     reader = _LineReader(source, asf)
-    cut_line = 0 if body.text.endswith(b"\n") else body.text.count(b"\n") + 1  # the last one, if it has no line end
+    cut_line = 0 if body.text.endswith(b"\n") else body.text.count(b"\n") + 1  # the last line, if it has no line end
     stream = io.BytesIO(body.text)
     stream.seek(body.start)
     for line, raw in enumerate(stream, body.line):
@@ -163,7 +163,7 @@ class _LineReader:
         self.values = array("d")
         self.frames = 0  # complete ones
         self.first = 0  # the number of the first frame
-        self.line = 0  # where the open frame started, 0 before the first one
+        self.line = 0  # where the frame being read started, 0 before the first one
         self.open_values: dict[int, list[float]] = {}  # of the frame being read, by joint
         self.layout: list[int] = []  # the joints in the order of the first frame
         self.cut_line = 0  # the last line, if it is incomplete
@@ -211,7 +211,7 @@ class _LineReader:
         self.open_values[joint] = numbers
 
     def refuse_not_finite(self, words: list[bytes], line: int) -> None:
-        """Raise FormatError for NaN and infinity, which a truncated line does not explain."""
+        """Raise FormatError for NaN and infinity, which cannot result from a truncated line."""
         bad_word = next((word for word in words[1:] if word.lower().lstrip(b"+-") in _NOT_FINITE), None)
         if bad_word is not None:
             problem = f"frame {self.number}, bone {_quote(words[0])}: {_quote(bad_word)}, expected a finite number"

@@ -1,13 +1,13 @@
 """Read ASF, the skeleton file of an Acclaim pair: bones, their axes and their degrees of freedom.
 
-A bone starts where its parent ends and runs ``length`` along ``direction``; here a joint is the start of a bone and has
-the bone's name, the root is a joint of its own, and a bone without children gets an end site. Directions and axes are
-in world axes of the rest pose, so every rest rotation but the root's is the identity. Angles are those about X, Y and Z
-and rotate about fixed axes in the order that is written (extrinsic): ``axis 10 20 30 XYZ`` is
-``C = Rz(30) Ry(20) Rx(10)``.
+A bone starts at the end of its parent and has a ``length`` along a ``direction``. Here the start of a bone is a joint
+with the name of the bone, the root is a separate joint, and a bone without children gets an end site. Directions and
+axes are in world axes of the rest pose, so every rest rotation except that of the root is the identity. Angles are
+about X, Y and Z, and rotate about fixed axes in the written order (extrinsic): ``axis 10 20 30 XYZ`` is ``C = Rz(30)
+Ry(20) Rx(10)``.
 
-The length unit is a divisor to inches, as CMU and the format's own example use it: ``length 0.45``
-makes one file unit 1/0.45 inch = 0.05644 m.
+The length unit is a divisor to inches, as in CMU files and in the example of the format: ``length 0.45`` makes one file
+unit 1/0.45 inch = 0.05644 m.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BLANKS = str.maketrans("(),", "   ")
 
 @dataclass(frozen=True, eq=False)
 class AcclaimSkeleton:
-    """A skeleton and what is needed to compute its poses from the values of an AMC. Joint 0 is the root."""
+    """A skeleton, and the data to compute its poses from the values of an AMC file. Joint 0 is the root."""
 
     path: Path
     skeleton: Skeleton
@@ -94,8 +94,9 @@ def _axis_rotations(joints: list[Bone], degrees: bool) -> Floats:
 
 
 def _channels(joints: list[Bone], parents: list[int]) -> tuple[tuple[str, ...], ...]:
-    """Return the channels of each joint: all three rotations, as one about a bone's own axis is several about its
-    parent's; positions for the root and for joints that their bone's values or a stretching parent move.
+    """Return the channels of each joint: all three rotations, as a rotation about one axis of a bone is about several
+    of its parent; positions for the root and for joints that are moved by values of their bone or by a parent of
+    variable length.
     """
     channels = []
     for bone, parent in zip(joints, parents, strict=True):
@@ -137,7 +138,7 @@ def _joints_parents_first(source: Source, t: AsfText) -> list[Bone]:
             depths[child] = depths[name] + 1
             source.check_depth(depths[child], line=t.parents[child][1])
             stack.append(child)
-    for name, bone in t.bones.items():  # each has one parent at most, so one that is not reached has none
+    for name, bone in t.bones.items():  # each has one parent at most, so a bone that is not reached has none
         if name not in t.parents:
             raise source.error(f"bone {name!r} is in no line of :hierarchy, expected a parent for it", line=bone.line)
     for name, (_, line) in t.parents.items():  # ... or is in a cycle
@@ -160,7 +161,7 @@ class Bone:
 
     @property
     def order(self) -> str:
-        """The intrinsic order of the bone's rotations: the one that the file applies first comes last."""
+        """The intrinsic order of the rotations of the bone: that which the file applies first is the last one."""
         rotation_axes = "".join(d[1].upper() for d in self.dof if d in ROTATIONS)
         axis_order = "".join(axis for axis in self.axis_order if axis in rotation_axes)
         return (
@@ -188,7 +189,7 @@ def read_text(source: Source) -> AsfText:
     """Parse the sections of the file; names are checked, the shape of the hierarchy is not."""
     t = AsfText()
     section = ""
-    bone: Bone | None = None  # whose block is open
+    bone: Bone | None = None  # the bone of the block being read
     in_limits = False
     text = source.data.removeprefix(BOM).decode("utf-8", "surrogateescape").rstrip()
     line = 0

@@ -1,4 +1,4 @@
-"""The F-curves of an action on every frame, and the nearest cubics over common keys.
+"""The values of F-curves of an action on every frame, and the nearest cubics with common keys.
 
 Breakdowns are added where no cubic is near enough.
 """
@@ -24,7 +24,7 @@ from keypose.rotations import AXES, angle_between, from_euler, normalise
 VALUE_TOLERANCE = 1e-5  # in radians, quaternion components or figure sizes: Blender uses 32-bit floats
 N_ROUNDS = 4  # Gauss-Newton steps
 MIN_LENGTH = 1e-3  # of a quaternion, to bound its weight
-RIDGE = 1e-9  # relative to the trace: what the frames do not determine stays unchanged
+RIDGE = 1e-9  # relative to the trace; parameters that the frames do not determine do not change
 N_ROTATION_CHANNELS = 4  # of a bone's seven channels; the location follows
 MAX_MM, MAX_DEG = 1.0, 0.5  # maximum deviation of a joint, on a figure of 1.7 m
 
@@ -111,10 +111,10 @@ def _fit_values(values: Floats, in_tangents: Floats, out_tangents: Floats, keys:
 
 
 def _fit_rotations(rotations: Floats, in_tangents: Floats, out_tangents: Floats, keys: Ints) -> Curves:
-    """Fit quaternion curves, which have length 1 at Keypose's keys and any length in Blender.
+    """Fit quaternion curves, which have length 1 at keys of Keypose and any length in Blender.
 
-    Only directions matter, so a curve may be scaled, with a factor that is linear between two keys. A cubic of length 1
-    at the keys is then unchanged.
+    Only directions are relevant, so a curve is scaled by a factor that is linear between two keys. This does not change
+    a cubic of length 1 at the keys.
     """
     unit = _normalise_rotations(rotations)
     factors = 1.0 / np.linalg.norm(rotations[keys], axis=2, keepdims=True)  # (K, J, 1)
@@ -133,12 +133,13 @@ def _fit_rotations(rotations: Floats, in_tangents: Floats, out_tangents: Floats,
 def _refine_directions(curves: Curves, unit: Floats, keys: Ints) -> Curves:
     """Return quaternion curves whose directions are nearest to ``unit`` (T, J, 4), whatever their lengths.
 
-    Gauss-Newton: the component of a curve across the target direction, divided by its length, approximates the angle.
+    By the Gauss-Newton method: the component of a curve across the target direction, divided by its length,
+    approximates the angle.
     """
     assert curves.in_tangents is not None and curves.out_tangents is not None
     values, in_tangents, out_tangents = curves.values, curves.in_tangents.copy(), curves.out_tangents.copy()
     for k, gap in enumerate(np.diff(keys).tolist()):
-        if gap < 3:  # one inner frame does not determine tangents; the fit goes through it
+        if gap < 3:  # one inner frame does not determine the tangents; the curve passes through it
             continue
         rise, a, b = (weights[:, None, None] for weights in hermite_basis(gap))
         targets = unit[keys[k] + 1 : keys[k + 1]]
@@ -223,7 +224,8 @@ def add_breakdowns(keyed: KeyedMotion, evaluated: EvaluatedCurves, motion: Motio
 
 
 def _find_far_spans(keyed: KeyedMotion, deviation: Deviation) -> list[tuple[int, int]]:
-    """Return the spans that deviate too much, also those before the first and after the last key, where poses hold."""
+    """Return the spans that deviate too much, also those before the first and after the last key, where the pose is
+    constant."""
     borders = sorted({0, *keyed.keys.tolist(), keyed.n_frames - 1})
     return [(start, stop) for start, stop in pairwise(borders) if not deviation.span(start, stop + 1).is_within_limits]
 
@@ -241,7 +243,7 @@ def _find_breakdowns(
         return Deviation.measure(span, motion[a : b + 1], mm_per_unit).is_within_limits
 
     latest, earliest = _find_strides(start, stop, is_near), _find_strides(stop, start, is_near)[::-1]
-    if len(latest) == len(earliest):  # halfway between them no span has only a frame or two
+    if len(latest) == len(earliest):  # with frames halfway between both no span has only one or two frames
         middle = [(a + b) // 2 for a, b in zip(earliest, latest, strict=True)]
         if all(a < b and is_near(a, b) for a, b in pairwise(middle)):
             return middle
@@ -249,7 +251,7 @@ def _find_breakdowns(
 
 
 def _find_strides(start: int, stop: int, is_near: Callable[[int, int], bool]) -> list[int]:
-    """Return frames from ``start`` to ``stop``, which may be earlier, with each stride as long as possible."""
+    """Return frames from ``start`` to ``stop`` (forwards or backwards), with each stride as long as possible."""
     frames, direction = [start], 1 if start < stop else -1
     while not is_near(frames[-1], stop):
         current = frames[-1]

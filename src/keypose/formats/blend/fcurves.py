@@ -15,7 +15,7 @@ from keypose.arrays import Bools, Floats, Ints
 
 CONSTANT, LINEAR, BEZIER = 0, 1, 2  # Blender's interpolation after a key
 BREAKDOWN = 2  # a Blender key type
-_N_BISECTIONS = 50  # of a span: to the last bit of a frame
+_N_BISECTIONS = 50  # number of bisections of a span, for the precision of a frame number
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def key_frames(curves: list[FCurve]) -> NDArray[np.int64]:
 def common_keys(curves: list[FCurve], n_frames: int) -> tuple[Ints, Bools]:
     """Return the frames (K,) from 0 to ``n_frames - 1`` at which any curve has a key, and which are extremes (K,).
 
-    A key outside counts at the first or last frame; the last frame before a jump gets a key.
+    A key outside of these frames becomes one at the first or last frame; the last frame before a jump gets a key.
     """
     is_extreme: dict[int, bool] = {}
     last = n_frames - 1

@@ -1,7 +1,7 @@
 """The data that Keypose adds to a .blend file, and the conversion from its bones to joints.
 
-The file may have been edited or the data forged: they are used only if they fit the bones, else the file is read like
-any other, with a warning.
+The file may have been edited or the data forged: the data are used only if they match the bones; else the file is read
+like any other, with a warning.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from keypose.model import KeyedMotion, Pose
 from keypose.options import LoadOptions
 from keypose.rotations import conjugate, multiply, rotate
 
-MAX_FRAME = 1 << 24  # Blender counts frames to a million
+MAX_FRAME = 1 << 24  # frames in Blender end at about a million
 
 
 @dataclass(frozen=True)
@@ -33,8 +33,8 @@ class KeyposeData:
     keyed: KeyedMotion
     scale: float  # metres per file unit
     first_frame: int  # Blender's frame number of frame 0
-    is_dense: bool  # written from a Motion: ``keyed`` holds no movement
-    bones: list[int]  # the index of each joint's bone
+    is_dense: bool  # written from a Motion; ``keyed`` then has no movement
+    bones: list[int]  # of each joint: the index of its bone
     rotation_to_z_up: Floats  # (4,)
     axes: Floats  # (J, 4) of the bones in those of the joints
     rest: Pose

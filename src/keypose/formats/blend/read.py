@@ -30,7 +30,7 @@ from keypose.model import Motion, Pose
 from keypose.options import LoadOptions
 
 BLENDER = ExternalLibrary("Blender", "blend_reader.py", START_BYTES, "reading .blend", EXTRA)
-SAME_POSITION_OF_SIZE = 1e-5  # a joint nearer to its rest position counts as being there: Blender uses 32-bit floats
+SAME_POSITION_OF_SIZE = 1e-5  # a joint nearer to its rest position is at rest, as Blender uses 32-bit floats
 
 
 def read(source: Source, options: LoadOptions) -> Motion:
@@ -75,7 +75,7 @@ def first_frame(facts: Facts) -> int:
 
 
 def frame_rate(source: Source, options: LoadOptions, facts: Facts, keypose_data: KeyposeData) -> float:
-    """Return the rate of the scene; the saved one if Blender only rounded it."""
+    """Return the rate of the scene, or the saved one if that of the scene is only rounded."""
     scene_rate = read_positive(source, facts.get("rate"), "frames per second")
     return (
         keypose_data.keyed.fps

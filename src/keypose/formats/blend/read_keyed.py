@@ -1,9 +1,9 @@
 """Read the present keys of a .blend file that Keypose wrote and an artist may have edited.
 
-Exact where Blender's curves are cubics of time, as Keypose writes them. Where an artist moved handles, or a key away
-from its neighbours' handles, a span is the cubic nearest to Blender's frames, with breakdowns where that is not near
-enough, and a note states the deviation. Unedited keys keep the exact numbers that were written, which Blender rounds to
-32 bits. Only the scene's range is read.
+The result is exact where Blender's curves are cubics of time, as Keypose writes them. If an artist has moved handles,
+or a key but not the handles of its neighbours, a span is the cubic nearest to Blender's frames, with breakdowns if it
+is not near enough, and a note states the deviation. For unedited keys the exact numbers that were written are restored,
+as Blender rounds to 32 bits. Only the range of the scene is read.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from keypose.rotations import ORDERS, angle_between, rotate
 
 MIN_REPORTED_MM, MIN_REPORTED_DEG = 0.1, 0.05
 MAX_LISTED_FRAMES = 8
-MAX_DEVIATION_OF_SIZE = 1e-3  # a joint farther from its keys is moved by something else
+MAX_DEVIATION_OF_SIZE = 1e-3  # a joint farther from its keys is moved by something other than keys
 Indices = NDArray[np.intp]
-SAME_FRAMES = 1e-6  # frames nearer to each other count as one
+SAME_FRAMES = 1e-6  # frames nearer to each other are the same
 
 
 def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
@@ -202,7 +202,7 @@ def _restore_curves(
 
 
 def _check_against_scene(source: Source, arrays: Arrays, motion: Motion, keypose_data: KeyposeData) -> None:
-    """Warn if something else than keys moves the figure: constraints, other layers, the armature itself."""
+    """Warn if something other than keys moves the figure: constraints, other layers, the armature itself."""
     frames = read_array(source, arrays, "checked_frames", (None,))
     if not len(frames) or frames.min() < 0 or frames.max() >= motion.n_frames:
         raise source.error("checked_frames: not the frames that were expected")
@@ -224,7 +224,8 @@ def retime_residual(
     """Return the residual of ``saved`` for ``motion``, the present frames, with ``keys`` (K,) at any frames.
 
     Frame 0 of ``saved`` is frame ``start`` of ``motion``. If there are as many keys as in ``saved``, but at other
-    frames, the residual moves with them; else it is unknown which keys moved, and it stays. Adds a note about it.
+    frames, the residual is moved with them; else it is unknown which keys were moved, and the residual is not moved.
+    Adds a note about this.
     """
     if saved.residual is None:
         return None
@@ -241,8 +242,8 @@ def retime_residual(
 def _is_same_order(keys: NDArray[np.int64], old: NDArray[np.int64], saved: KeyedMotion, motion: Motion) -> bool:
     """Return whether the n-th of ``keys`` was the n-th of ``old``.
 
-    A key at the frame of another old key decides by its pose: its own if all keys were moved, the other one's if a key
-    was deleted and one added elsewhere.
+    The pose of a key at the frame of another old key decides: it is its own pose if all keys were moved, and that of
+    the other key if a key was deleted and one added elsewhere.
     """
     if len(keys) != len(old):
         return False
@@ -259,11 +260,11 @@ def _is_same_order(keys: NDArray[np.int64], old: NDArray[np.int64], saved: Keyed
 def warp_residual(residual: Residual, before: Floats, after: Floats, rate: float, n_frames: int) -> Residual:
     """Return ``residual`` for a motion of ``n_frames`` in which frames ``before`` (A,) have become ``after`` (A,).
 
-    Both increase. Before the first and after the last of them one new frame is ``rate`` old frames.
+    Both are increasing. Before the first and after the last of them one new frame is ``rate`` old frames.
     """
     if rate == 1.0 and np.array_equal(before, after):
         return residual
-    # The time map also bends where the residual begins and ends, or was bent before.
+    # The time map may also have another slope at the start and end of the residual, and at its earlier marks.
     bend_frames = np.array([0.0, len(residual) - 1.0]) if residual.frames is None else residual.frames
     last = n_frames - 1.0
     frames = np.concatenate((after, _warp_frames(bend_frames, before, after, 1.0 / rate), [0.0, last]))

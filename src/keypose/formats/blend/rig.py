@@ -1,8 +1,9 @@
 """The rig for Blender: bones with heads, tails and rolls at rest, Z up, and a visible body.
 
-A bone's channels are relative to the axes in which it rests. Bones that run along limbs, as an animator expects them,
-have other axes than their joints; quaternion curves only change by a linear map. Euler angles stay the same only in the
-joints' own axes, so bones with Euler angles rest in these, all upright, and custom shapes draw them along their limbs.
+The channels of a bone are relative to its rest axes. Bones along limbs, as an animator expects them, have other axes
+than their joints; for quaternion curves the conversion is a linear map. Euler angles are only preserved in the axes of
+the joints. Therefore the rest axes of bones with Euler angles are those of the joints, all upright, and custom shapes
+draw these bones along their limbs.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ from keypose.kinematics import Up
 from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import IDENTITY, from_matrix, multiply, rotate, to_matrix
 
-MIN_BONE_OF_SIZE = 1e-3  # a child that is nearer counts as being at the same position
-SHORT_BONE_OF_SIZE = 0.04  # of a joint without a target
+MIN_BONE_OF_SIZE = 1e-3  # a child that is nearer is at the same position
+SHORT_BONE_OF_SIZE = 0.04  # length of the bone of a joint without a target
 TIP_OF_BONE = 0.5  # of a leaf joint without an end site: length relative to its parent's bone
 MAX_TIP_OF_SIZE = 0.1
 
@@ -65,7 +66,8 @@ class Rig:
 
 
 def build_rig(motion: Motion, scale: float, *, along_limbs: bool, keep_angles: bool = False) -> Rig:
-    """Build the rig of a motion at ``scale``; ``keep_angles``: joints rest unrotated, so that angles stay the same."""
+    """Build the rig of a motion at ``scale``. ``keep_angles``: the joints are not rotated at rest, so that Euler angles
+    are preserved."""
     rest = _unrotated_pose(motion) if keep_angles else bind_pose(motion)
     s = motion.skeleton
     z_up = rotation_to_z_up(motion.up)
@@ -137,7 +139,7 @@ def _limb_vectors(skeleton: Skeleton, heads: Floats, ends: Floats, size: float) 
 
 
 def _main_direction(targets: Sequence[tuple[str, Floats]], min_length: float) -> Floats | None:
-    """Return the vector to the single target in the middle of the body, else the mean of all targets."""
+    """Return the vector to the only target in the middle of the body, else to the mean of all targets."""
     if not targets:
         return None
     middle = [v for side, v in targets if side == "middle"]

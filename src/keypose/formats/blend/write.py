@@ -29,12 +29,12 @@ from keypose.rotations import AXES, align_signs, conjugate, multiply, normalise,
 
 FIRST_FRAME = 1  # Blender's frame number of frame 0
 VERSION = 1
-START_BYTES = 4 << 30  # address space that Blender needs before it does anything
+START_BYTES = 4 << 30  # address space that Blender needs at start
 MIN_SECONDS, SECONDS_PER_KEY = 120.0, 2e-5
 MAX_FRAMES = 1_048_574
 MAX_FPS = 30_000  # Blender's rate is a whole number over a factor
 MAX_NAME_CHARS = 50  # Blender truncates names at 63 bytes
-MIN_MOVEMENT_OF_SIZE = 1e-7  # a smaller movement, as a fraction of the figure's height, counts as none
+MIN_MOVEMENT_OF_SIZE = 1e-7  # smaller movements, as a fraction of the height of the figure, are ignored
 KEY_TYPES = ["BREAKDOWN", "EXTREME", "KEYFRAME"]
 EXTRA = Extra("blender", "bpy", BLENDER_VARIABLE, python="3.11")
 _BLENDER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, "writing .blend", EXTRA)
@@ -96,7 +96,8 @@ def build_scene(keyed: KeyedMotion, rig: Rig, *, first_frame: int, blender_unit_
         )
     whole_fps = min(max(round(keyed.fps), 1), MAX_FPS)
     rotations, translations = keyed.rotations, keyed.translations
-    if not keyed.is_cubic and keyed.rotation_orders is None:  # Keypose takes the short way whatever the signs are
+    # Keypose interpolates by the shorter rotation, whatever the signs are.
+    if not keyed.is_cubic and keyed.rotation_orders is None:
         rotations = rotations.with_values(align_signs(rotations.values))
     request: Facts = {
         "name": valid_text(keyed.name)[:MAX_NAME_CHARS] or "motion",
@@ -135,7 +136,7 @@ def order_by_axis(values: Floats, rotation_orders: tuple[str, ...] | None) -> Fl
 
 
 def valid_text(name: str) -> str:
-    """Return a name without lone surrogates, which Blender refuses."""
+    """Return a name without lone surrogates, which Blender rejects."""
     return name.encode("utf-8", "replace").decode()
 
 
@@ -152,7 +153,7 @@ def _rig_size(rig: Rig) -> float:
 
 
 def _keep_first_key(keyed: KeyedMotion) -> KeyedMotion:
-    """Return ``keyed`` with its first key only, as the movement is in the F-curves."""
+    """Return ``keyed`` with only its first key, as the movement is in the F-curves."""
     first = slice(0, 1)
     return replace(
         keyed,

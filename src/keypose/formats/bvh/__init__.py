@@ -1,9 +1,9 @@
 """BVH, the format of most free motion capture, in all the dialects of its exporters.
 
-Where exporters disagree, this reader does the following: position channels hold the joint's whole local translation
-and replace its OFFSET (as in Blender and MotionBuilder); a joint may have any subset of the six channels in any order;
-rotations are intrinsic in channel order. A file states neither its up axis, which is estimated from the head's position
-over the feet, nor its unit.
+Exporters differ; this reader interprets files as follows: position channels are the whole local translation of the
+joint and replace its OFFSET (as in Blender and MotionBuilder); a joint may have any subset of the six channels in any
+order; rotations are intrinsic in channel order. A file states neither its unit nor its up axis, which is estimated from
+the position of the head over the feet.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ def _read_sections(source: Source) -> tuple[_Hierarchy, Floats, float, str]:
 def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
     """Read the joints in one pass over the lines; a brace may be on its own line or after the name."""
     h = _Hierarchy()
-    open_joints: list[int] = []  # from the root to the joint whose block is open
+    open_joints: list[int] = []  # from the root to the joint of the block being read
     in_end_site = False
     awaiting_brace: str | None = None
     line_number = 0
@@ -153,7 +153,7 @@ def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
 def _read_properties(
     source: Source, h: _Hierarchy, open_joints: list[int], in_end_site: bool, words: list[str], line: int
 ) -> None:
-    """OFFSET and CHANNELS, which may share a line."""
+    """Read OFFSET and CHANNELS, which may be on one line."""
     at = 0
     while at < len(words):
         keyword = words[at].upper()
@@ -211,7 +211,7 @@ def _read_motion_header(source: Source, at: int) -> tuple[int, float, str, int]:
 
 
 def _frame_rate(word: str, frame_time: float) -> float:
-    """Return frames per second; the intended whole number if the frame time is rounded, as .0083333 for 1/120."""
+    """Return frames per second; a whole number if the frame time is a rounded one, such as .0083333 for 1/120."""
     rate = 1.0 / frame_time
     whole_rate = float(round(rate))
     decimals = -int(Decimal(word).as_tuple().exponent)
@@ -225,7 +225,7 @@ def _frame_rate(word: str, frame_time: float) -> float:
 
 
 def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, n_stated: int) -> Floats:
-    """Read the channel values (T, columns); the number of rows counts, the header's number only leads to a warning."""
+    """Read the channel values (T, columns) of all rows; warn if the header states another number of rows."""
     if columns == 0:
         raise source.error("no joint has a channel, so there is no motion")
     values, n_glued, n_truncated, fault, line, column, byte = _core.parse_rows(

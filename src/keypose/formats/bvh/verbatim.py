@@ -18,10 +18,10 @@ from keypose.storage.lossless import ChannelTable
 def read_channel_table(
     path: str | PathLike[str], motion: Motion, *, limits: Limits | None = None
 ) -> ChannelTable | None:
-    """Return the exact channel values of the BVH file that ``motion`` was read from; None if it is no BVH file.
+    """Return the exact channel values of the BVH file from which ``motion`` was read; None if it is no BVH file.
 
-    With them (``keypose.storage.encode_kps(motion, lossless=True, channels=...)``) a stored motion also keeps angles
-    beyond 180 degrees and those in gimbal lock.
+    With them (``keypose.storage.encode_kps(motion, lossless=True, channels=...)``) angles beyond 180 degrees and in
+    gimbal lock are stored, too.
     """
     limits = limits or Limits()
     source = _SilentSource(Path(path), read_bytes(Path(path), limits), limits)

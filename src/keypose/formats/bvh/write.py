@@ -17,7 +17,7 @@ from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.rotations import AXES
 
 DECIMALS = 6
-_MIN_ROTATION_DEG = 1e-4  # smaller rotations and translations count as none
+_MIN_ROTATION_DEG = 1e-4  # smaller rotations and translations are ignored
 _MIN_TRANSLATION_UNITS = 1e-6
 
 
@@ -36,7 +36,8 @@ def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
 
 
 def _decimals(motion: Motion) -> int:
-    """Return the decimals for a millionth of a unit, or of the height of a figure less than a unit tall."""
+    """Return the number of decimals for a millionth of a unit, or of the height if the figure is less than a unit
+    tall."""
     height = motion.height
     return DECIMALS if height >= 1 or height <= 0 else min(17, DECIMALS + math.ceil(-math.log10(height)))
 
@@ -58,7 +59,7 @@ def _required_channels(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
             problem = f"joint {s.names[j]} moves outside its channels ({' '.join(own_channels) or 'none'})"
             warn_caller(FormatWarning(problem, subject=motion.name, hint=f"written with {' '.join(channels)}"))
         required.append(channels)
-    if not any(required):  # a file without channels could hold no frames
+    if not any(required):  # a file without channels could not contain frames
         required[0] = POSITION_CHANNELS + tuple(f"{axis}rotation" for axis in s.rotation_orders[0])
     return required
 
@@ -94,7 +95,8 @@ def hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]], *, exact: b
 
 def _clean_name(name: str) -> str:
     """Return the name without braces and line ends, not empty."""
-    name = re.sub("[\ud800-\udc7f\udd00-\udfff]", "\ufffd", name)  # not encodable; other surrogates are escaped bytes
+    # These cannot be encoded; other surrogates are escaped bytes.
+    name = re.sub("[\ud800-\udc7f\udd00-\udfff]", "\ufffd", name)
     return " ".join(re.sub(r"[{}]", "_", name).split()) or "joint"
 
 

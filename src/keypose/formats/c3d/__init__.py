@@ -32,7 +32,7 @@ METRES_PER_UNIT = {
 # Vicon stores computed values (angles in degrees, ...) like points and lists their labels in these parameters.
 NOT_POSITIONS = ("ANGLES", "FORCES", "MOMENTS", "POWERS", "SCALARS", "REACTIONS")
 SEGMENT_SUFFIX = "_4X4"  # Theia3D and Visual3D append it to every segment's name
-ROTATION_TOLERANCE = 0.01  # how far a segment's matrix may be from orthonormal
+ROTATION_TOLERANCE = 0.01  # maximum difference of the matrix of a segment from an orthonormal one
 
 
 @dataclass
@@ -192,7 +192,7 @@ def _read_fps(contents: Contents, has_rotations: bool) -> float:
 
 
 def _read_up(contents: Contents) -> Up | None:
-    """Return the axis of POINT:Y_SCREEN without its sign, as Qualisys writes -Z and means +Z; None if not stated."""
+    """Return the axis of POINT:Y_SCREEN without its sign, as Qualisys writes -Z for +Z; None if not stated."""
     axis = "".join(contents.texts("POINT:Y_SCREEN")[:1]).upper().lstrip("+-")
     ups: dict[str, Up] = {"X": "X", "Y": "Y", "Z": "Z"}
     return ups.get(axis)

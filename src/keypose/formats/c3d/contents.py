@@ -22,7 +22,7 @@ BLOCK_BYTES = 512
 MAGIC = 0x50  # the second byte of every C3D file
 PROCESSORS = {84: "Intel", 85: "DEC", 86: "MIPS"}
 MAX_RECORD_BYTES = 65_535  # a record's length is a 16-bit number
-MAX_PARAMETER_BLOCKS = 1024  # the format allows 255; real files exceed it a little
+MAX_PARAMETER_BLOCKS = 1024  # the format allows 255; real files slightly exceed that
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Contents:
         self.processor = PROCESSORS[data[start + 3]]
         self.byte_order = ">" if self.processor == "MIPS" else "<"
         self.header = self._read_header()
-        # The end of the parameters is stated twice; a wrong one is seldom the later one.
+        # The end of the parameters is stated twice. If both differ, the later one is used, which is rarely wrong.
         stop = max(start + data[start + 2] * BLOCK_BYTES, (self.header.data_block - 1) * BLOCK_BYTES)
         stop = min(stop, start + MAX_PARAMETER_BLOCKS * BLOCK_BYTES, len(data))
         self._parameters = self._find_parameters(start + 4, stop)
@@ -78,7 +78,7 @@ class Contents:
     # Parameters
 
     def _find_parameters(self, at: int, stop: int) -> dict[str, _Parameter]:
-        """Locate each parameter; values are decoded on access, so overlapping ones cost nothing."""
+        """Locate each parameter; values are decoded on access, so overlapping ones need no memory."""
         groups: dict[int, str] = {}
         parameters: dict[tuple[int, str], _Parameter] = {}
         data = self.source.data
@@ -102,7 +102,7 @@ class Contents:
                     self._warn_damaged(at, f"{name} with {size} bytes of kind {kind} in {end - link}")
                     break
                 parameters.setdefault((group, name), parameter)
-            if distance == 0:  # a record without a successor ends it too
+            if distance == 0:  # a record without a successor also ends it
                 break
             at = link + distance
         if at > stop:
@@ -188,7 +188,8 @@ def _text(raw: bytes) -> str:
 
 
 def looks_like_c3d(head: bytes) -> bool:
-    """Return whether ``head`` starts a C3D file: its mark, and a processor where the parameters start."""
+    """Return whether ``head`` starts a C3D file: its magic number, and a known processor at the start of the
+    parameters."""
     if len(head) < 2 or head[1] != MAGIC or head[0] < 2:
         return False
     processor_at = (head[0] - 1) * BLOCK_BYTES + 3

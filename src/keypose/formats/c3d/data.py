@@ -1,7 +1,7 @@
 """The data of a C3D file: points, and the segments of its ROTATION group.
 
-Header and parameters state most values twice. If they disagree, the value with which the data fill the file is used,
-with a warning; the file's size bounds what is allocated.
+Most values are stated twice, in the header and in the parameters. If they differ, the value with which the data fill
+the file is used, with a warning; the size of the file limits what is allocated.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Layout:
         return self.frame_words * (2 if self.integers else 4)
 
     def misfit(self, file_bytes: int) -> int:
-        """Return 0 if the data end in the file's last block, 1 if more follows, 2 if they do not fit."""
+        """Return 0 if the data end in the last block of the file, 1 if more follows, 2 if they do not fit."""
         n_bytes_left = file_bytes - self.start - self.frames * self.frame_bytes
         return 2 if n_bytes_left < 0 else int(n_bytes_left >= BLOCK_BYTES)
 
@@ -90,8 +90,8 @@ def find_layout(contents: Contents) -> Layout | None:
         raise source.error(f"frames {header.first_frame} to {header.last_frame}, expected at least one", byte=6)
     by_channel = contents.count("ANALOG:USED") * header.analog_samples
     analogs = list(dict.fromkeys((header.analog_words, by_channel)))
-    # The first candidate is that of a correct file: parameters before the header, except for the scale, where the
-    # header is right (Motion Analysis writes a stale POINT:SCALE).
+    # The first candidate is that of a correct file: values of the parameters have precedence over the header, except
+    # for the scale, as Motion Analysis writes a stale POINT:SCALE.
     candidates = [Layout(*c) for c in itertools.product(blocks, points, analogs, scales, frames)]
     best = min(candidates, key=lambda candidate: candidate.misfit(len(source.data)))
     if len(points) > 1:
@@ -119,7 +119,7 @@ def read_points(contents: Contents, layout: Layout) -> tuple[Floats, Bools]:
     values = rows.astype(np.float64) if layout.integers else contents.floats(rows)
     values = values.reshape(frames, layout.points, WORDS_PER_POINT)
     is_visible = np.isfinite(values[..., :3]).all(axis=2) & ~(values[..., 3] < 0)
-    # All zero in some frames only: missing, not a jump to the origin. All zero in every frame: a point at the origin.
+    # A point that is zero in some frames is missing there. One that is zero in every frame is at the origin.
     zero = (values == 0).all(axis=2)
     is_visible &= ~zero | zero.all(axis=0)
     positions = values[..., :3] * (layout.scale if layout.integers else 1.0)

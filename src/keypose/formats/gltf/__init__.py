@@ -17,7 +17,8 @@ ROUNDING_MM = 0.01  # 32-bit numbers
 
 
 def _sniff_json(head: bytes) -> bool:
-    """Return whether ``head`` is a JSON object with a member of glTF; not every exporter writes "asset" first."""
+    """Return whether ``head`` is the start of a JSON object with a member of glTF; not every exporter writes "asset"
+    first."""
     return head.removeprefix(_BOM).lstrip().startswith(b"{") and any(member in head for member in _MEMBERS)
 
 

@@ -141,7 +141,8 @@ def read_animation(entry: JsonObject, accessors: Accessors, n_nodes: int) -> Ani
 
 
 def _read_target(channel: JsonObject, n_nodes: int) -> tuple[int | None, str]:
-    """Return the node and property of a channel; None as node if it animates something else, as morph weights."""
+    """Return the node and property of a channel; the node is None if it animates something else, such as morph
+    weights."""
     target = channel.optional_object("target")
     if target is None:
         raise channel.member_error("target", "an object")
@@ -162,7 +163,8 @@ def _read_key_times(sampler: JsonObject, accessors: Accessors, index: int) -> Fl
 
 
 def find_rate(key_times: Sequence[Floats], start_s: float) -> float | None:
-    """Return the rate at which all keys are on frames: their own if they are even, else a common one, else None."""
+    """Return a rate at which all keys are on frames: their own if they are evenly spaced, else a common one, else
+    None."""
     times = np.unique(np.concatenate(key_times)) if key_times else np.zeros(0)
     steps = np.diff(times)
     steps = steps[steps > MIN_STEP_S]
@@ -194,7 +196,7 @@ def _slack(times: Floats, fps: float) -> Floats:
 
 
 def snap_to_frames(times: Floats, start_s: float, fps: float) -> Floats:
-    """Return key times (K,) snapped to frames that they miss by rounding only."""
+    """Return key times (K,) snapped to frames if the difference is only rounding."""
     frames = start_s + np.round((times - start_s) * fps) / fps
     return np.where(np.abs(times - frames) <= _slack(times, fps), frames, times)
 
@@ -218,7 +220,7 @@ class Sampler:
         self._at_s = at_s
         self._fps = fps
         self._slack = _slack(at_s, fps)
-        self._cached: tuple[int, _KeyIntervals] | None = None  # only the last one: there may be as many as tracks
+        self._cached: tuple[int, _KeyIntervals] | None = None  # only the last one, as there may be as many as tracks
 
     def sample(self, track: Track) -> Floats:
         """Return the values (T, 3) of a track, or (T, 4) unit wxyz for a rotation."""

@@ -39,7 +39,7 @@ class Container:
 
     source: Source
     json: JsonObject
-    binary: memoryview | None  # the GLB's own chunk
+    binary: memoryview | None  # the binary chunk of a GLB
     _buffer_data: dict[int, memoryview] = field(default_factory=dict)
     _files: dict[Path | str, memoryview] = field(default_factory=dict)  # other files, each read and counted once
 
@@ -204,7 +204,7 @@ def _glb_chunks(source: Source) -> tuple[memoryview, memoryview | None]:
 
 @dataclass
 class Accessors:
-    """Decodes accessors, in total at most what the limits allow for a file of this size."""
+    """Decodes accessors; the limits determine their total size for a file of this size."""
 
     container: Container
 
@@ -235,7 +235,7 @@ class Accessors:
         sparse = entry.optional_object("sparse")
         if sparse is not None:
             raw = self._apply_sparse(sparse, raw, component)
-        with np.errstate(invalid="ignore"):  # a signalling NaN; it is refused below
+        with np.errstate(invalid="ignore"):  # a signalling NaN is refused below
             values = raw.astype(np.float64)
         if entry.values.get("normalized") is True and component in NORMALISED_BY:
             values = np.maximum(values / NORMALISED_BY[component], -1.0)
@@ -281,7 +281,7 @@ class Accessors:
         return result
 
     def _charge_memory(self, entry: JsonObject, size: int) -> None:
-        """Raise LimitError for files whose accessors decode the same data, or none at all, over and over."""
+        """Raise LimitError if accessors decode too much in total, as when many of them use the same data or none."""
         source = entry.source
         self._decoded_bytes += size
         allowed_bytes = max(SMALL_MOTION_BYTES, source.limits.expansion * source.total_bytes)

@@ -25,7 +25,7 @@ from keypose.rotations import align_signs, to_matrix
 
 Floats32 = NDArray[np.float32]
 _XYZW = (1, 2, 3, 0)
-MIN_M = 1e-25  # the dimensions of a smaller figure would be 0 in 32 bits
+MIN_M = 1e-25  # dimensions of a smaller figure would be 0 in 32 bits
 
 MAX_GLB_BYTES = (1 << 32) - 1  # the size of a GLB is a 32-bit number
 _COMPONENTS = {"f4": 5126, "u1": 5121, "u2": 5123, "u4": 5125}
@@ -192,7 +192,7 @@ def convert_to_own_unit(
     Also converts the tangents of curves.
     """
     basis = _y_up_matrix(up).T
-    with np.errstate(over="ignore"):  # an extreme unit: the Motion will refuse the numbers
+    with np.errstate(over="ignore"):  # if the unit is extreme, Motion refuses the numbers
         return translations @ basis.T / metres_per_unit, _rotate_basis(rotations, basis)
 
 
@@ -204,7 +204,7 @@ def move_roots(translations: Floats, roots: Sequence[int], offset: Floats) -> Fl
 
 
 def _y_up_matrix(up: Up) -> Floats:
-    """Return the matrix (3, 3) that brings ``up`` to Y: all 0, 1 and -1, so that it rounds nothing."""
+    """Return the matrix (3, 3) that rotates ``up`` to Y; its elements are 0, 1 and -1, so that nothing is rounded."""
     return np.rint(to_matrix(np.array(ROTATION_TO_Y_UP[up])))
 
 

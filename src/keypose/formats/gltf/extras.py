@@ -1,7 +1,8 @@
-"""What glTF cannot store, kept in the ``extras`` of a wrapper node, so that files of Keypose are read back losslessly.
+"""Data that glTF cannot represent, in the ``extras`` of a wrapper node, so that files of Keypose are read back
+losslessly.
 
-Another program may have changed the file, or the data may be forged. They are used only if they fit the nodes and the
-animation; else the file is read like any other, with a warning.
+Another program may have changed the file, or the data may be forged. Therefore they are used only if they match the
+nodes and the animation; else the file is read like any other, with a warning.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ class KeyposeData:
     fps: float
     first_frame: int
     up: Up
-    metres_per_unit: float  # by which the nodes were converted to metres
+    metres_per_unit: float  # with which the nodes were converted to metres
     is_unit_stated: bool  # else it is a guess
     has_reference_pose: bool  # the rest transforms of the nodes are the reference pose
     keyed: KeyData | None  # None: a dense motion
@@ -79,7 +80,7 @@ def build_extras(
 
 
 def build_key_extras(keyed: KeyedMotion) -> dict[str, Any]:
-    """Return what the channels of a file do not store of a keyed motion."""
+    """Return the data of a keyed motion that the channels of a file do not contain."""
     return {
         "keys": keyed.keys.tolist(),
         "extremes": np.flatnonzero(keyed.extremes).tolist(),  # indices of keys
@@ -202,7 +203,7 @@ def _check_animation(notes: JsonObject, joints: list[int], animation: Animation,
 def _rest_checksum(wrapper_position: Floats, translations: Floats, up: Up, metres_per_unit: float) -> int:
     """Return the checksum of the float32 rest positions of wrapper and joints, the up axis and the unit.
 
-    It changes when another program rotates the joints' axes, as Blender does: then the data no longer fit.
+    It changes if another program rotates the axes of the joints, as Blender does; then the data no longer match.
     """
     with np.errstate(over="ignore"):
         float32_positions = np.vstack((wrapper_position, translations)).astype("<f4") + np.float32(0.0)  # -0 becomes 0

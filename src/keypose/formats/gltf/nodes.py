@@ -14,12 +14,12 @@ from keypose.formats.json_document import JsonArray, JsonObject
 from keypose.limits import limit_hint
 from keypose.rotations import conjugate, from_matrix, multiply, rotate, to_matrix
 
-NODES_PER_JOINT = 10  # of the limit: a scene may hold more than the figure
+NODES_PER_JOINT = 10  # maximum nodes per joint of the limit, as a scene may contain more than the figure
 SHEAR_TOLERANCE = 1e-3  # of a unit axis; exporters round, and glTF allows no shear
 _NO_TRANSLATION, _NO_ROTATION, _NO_SCALE = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0)
 _IDENTITY = tuple(np.eye(4).ravel().tolist())
 
-SAME_SCALE = 1e-5  # relative: exporters write 0.9999998 for 1
+SAME_SCALE = 1e-5  # relative difference of equal scales, as exporters write 0.9999998 for 1
 # Memory bounds of the general case: for the poses of all joints of a block of frames, and for its temporaries.
 _BLOCK_BYTES, _BYTES_PER_POSE = 48 << 20, 128
 _BLOCK_FRAMES = 1024
@@ -45,7 +45,7 @@ class Nodes:
     _sheared: set[int] = field(default_factory=set)  # of the nodes that were read
 
     def rest_transforms(self, nodes: Sequence[int]) -> RestTransforms:
-        """Return the rest transforms of these nodes; others than joints and their ancestors are never read."""
+        """Return the rest transforms of these nodes; only those of joints and their ancestors are read."""
         rows = []
         for node in nodes:
             translation, rotation, scale, is_sheared = _read_rest(self._entries[node])
@@ -124,7 +124,7 @@ def _decompose_matrix(entry: JsonObject, matrix: Floats) -> tuple[Floats, Floats
     linear = matrix[:3, :3]
     scale = np.linalg.norm(linear, axis=0)
     if np.linalg.det(linear) < 0:
-        scale[0] = -scale[0]  # mirrored: any axis can be chosen
+        scale[0] = -scale[0]  # the matrix is mirrored; any axis can be negated
     axes = np.divide(linear, scale, out=np.zeros((3, 3)), where=scale != 0)
     rotation = nearest_rotation(axes)
     is_sheared = bool(scale.all() and np.abs(axes - rotation).max() > SHEAR_TOLERANCE)
@@ -136,7 +136,7 @@ def nearest_rotation(linear: Floats) -> Floats:
     mirrored = np.linalg.det(linear) < 0
     unmirrored = np.where(mirrored[..., None, None], linear * np.array((-1.0, 1.0, 1.0)), linear)
     u, _, vt = np.linalg.svd(unmirrored)
-    # The direction of an axis of scale 0 is free: choose the one that makes the matrix a rotation.
+    # The direction of an axis of scale 0 is arbitrary; it is chosen such that the matrix is a rotation.
     u[..., :, 2] *= np.where(np.linalg.det(u @ vt) < 0, -1.0, 1.0)[..., None]
     rotation: Floats = u @ vt
     return rotation
@@ -154,7 +154,7 @@ class LocalPoses:
 
 
 def make_rigid(source: Source, poses: LocalPoses) -> None:
-    """Remove scales and bases from ``poses`` in place; world positions stay the same."""
+    """Remove scales and bases from ``poses`` in place; world positions do not change."""
     with np.errstate(over="ignore", invalid="ignore"):
         factors = uniform_scale_factors(poses)
         if factors is not None:

@@ -1,7 +1,7 @@
 """Read glTF: nodes and their animation become joints and poses.
 
-A pose is rigid while a glTF node may scale: scale is applied to the translations of the joints below it, so that world
-positions are glTF's own. The rest transforms of the nodes are the reference pose.
+Poses have no scale, but glTF nodes may: scale is applied to the translations of the descendants, so that the world
+positions are those of glTF. The rest transforms of the nodes are the reference pose.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS
 from keypose.options import LoadOptions
 from keypose.rotations import to_matrix
 
-MAX_FRAMES = 1e15  # above any limit: keeps the count finite
-MIN_MOVEMENT_UNITS = 1e-6  # a joint whose translation changes by more has position channels
+MAX_FRAMES = 1e15  # above any limit, so that the count is finite
+MIN_MOVEMENT_UNITS = 1e-6  # a joint with larger changes of its translation has position channels
 _ROTATION_CHANNELS = tuple(f"{axis}rotation" for axis in DEFAULT_ORDER)
 
 
@@ -154,7 +154,7 @@ class Scene:
     joints: list[int]  # the node of each joint, parents first
     parents: list[int]  # of joints, -1: none
     timing: Timing
-    is_rate_known: bool  # else not all keys are on frames
+    is_rate_known: bool  # if not, some keys are not on frames
 
     @property
     def joint_indices(self) -> dict[int, int]:

@@ -1,6 +1,7 @@
 """Read the curves of a glTF file as a keyed motion, which has the same keys for all joints.
 
-The keys are those of all channels together; a channel is split where it has none (``tracks``).
+The keys are those of all channels together; a channel without a key at such a frame is split there
+(``TrackCurve.resample``).
 """
 
 from __future__ import annotations
@@ -80,7 +81,8 @@ def _common_keys(scene: Scene, curves: list[TrackCurve]) -> _Keys:
 
 
 def _only_holds_outside(curve: TrackCurve, keys: Ints) -> bool:
-    """Return whether all keys of a curve are in ``keys`` or hold its value before the first or after the last one."""
+    """Return whether all keys of a curve are in ``keys``, or before the first or after the last one without changing
+    its value."""
     others = curve.frames[~np.isin(curve.frames, keys)]
     if ((others > keys[0]) & (others < keys[-1])).any():
         return False
@@ -133,8 +135,8 @@ def _build_local(scene: Scene, curves: list[TrackCurve], keys: _Keys) -> _Local:
 
 
 def _make_rigid(source: Source, local: _Local) -> None:
-    """Remove scales and bases like ``scale.make_rigid``, also from tangents."""
-    with np.errstate(over="ignore", invalid="ignore"):  # the curves refuse too large numbers
+    """Remove scales and bases as ``nodes.make_rigid`` does, also from tangents."""
+    with np.errstate(over="ignore", invalid="ignore"):  # Curves refuses numbers that are too large
         factors = uniform_scale_factors(local.values)
         if factors is None:
             problem = "its joints are scaled unevenly, mirrored or in time, for which a keyed motion has no place"
@@ -213,7 +215,7 @@ class KeyValues:
 
 @dataclass(frozen=True)
 class TrackCurve:
-    """The keys of a track with frame numbers; a STEP value holds until the frame before its next key."""
+    """The keys of a track with frame numbers; a STEP value is constant until the frame before the next key."""
 
     animation: Animation
     track: Track
@@ -323,7 +325,7 @@ def read_curve(animation: Animation, track: Track, fps: float) -> TrackCurve:
 
 
 def _add_hold_keys(frames: Ints, values: Floats) -> tuple[Ints, Floats]:
-    """Return frames and values with an extra key before each next one that has another value."""
+    """Return frames and values with an extra key on the frame before each key with another value."""
     hold_frames = frames[1:] - 1
     needs_hold = (hold_frames > frames[:-1]) & (values[1:] != values[:-1]).any(axis=1)
     all_frames = np.concatenate((frames, hold_frames[needs_hold]))

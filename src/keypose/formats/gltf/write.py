@@ -3,11 +3,11 @@
 A dense motion has a key on every frame. A keyed one has its own keys and, between them, glTF's cubic splines, which are
 the same curves.
 
-The joints' nodes are Y up and in metres, so that the figure stands upright and in natural size in any viewer. No node
-is scaled or rotated for this, as Blender draws bones below a scaled node out of proportion. The nodes rest in the bind
-pose of the figure, which is the reference pose if there is one. The wrapper node above them is close to the roots, as
-Blender may draw a root's bone as long as its distance from there. Its extras hold what is needed to read the motion
-back in its own axes and unit.
+The nodes of the joints are Y up and in metres, so that the figure is upright and in natural size in any viewer. No node
+is scaled or rotated for this, as Blender draws bones below a scaled node out of proportion. The rest pose of the nodes
+is the bind pose of the figure, which is the reference pose if there is one. The wrapper node above them is close to the
+roots, as Blender may draw the bone of a root as long as its distance from there. Its extras contain the data for
+reading the motion back in its own axes and unit.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
 
 
 def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
-    """Encode the keys and curves of a keyed motion. Its residual is lost."""
+    """Encode the keys and curves of a keyed motion. Its residual is not stored."""
     keyed = fit_quaternion_curves(keyed)
     is_separate = keyed.reference_pose is not None and not options.reference_pose
     if keyed.reference_pose is not None and not is_separate:

@@ -1,9 +1,9 @@
 """Read and write files with large C++ libraries (OpenUSD, Blender) in a child process with limits.
 
-Both crash on some damaged files. The reader is a script that imports nothing of this package, as Blender's interpreter
-need not have it installed: ``main.py`` sets the limits and calls ``read`` of the script, which returns arrays and facts
-(JSON values). They are passed as an ``.npz`` without pickles and a JSON file, in a folder that is removed afterwards.
-Writing works the same way: arrays and facts in, the bytes of a file out.
+Both crash on some damaged files. The reader is a script that imports nothing of this package, which need not be
+installed for Blender's interpreter: ``main.py`` sets the limits and calls ``read`` of the script, which returns arrays
+and facts (JSON values). They are passed as an ``.npz`` without pickles and a JSON file, in a folder that is removed
+afterwards. Writing works in the same way: the input is arrays and facts, the output the bytes of a file.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ class ExternalLibrary:
 
     name: str  # in errors
     script: str  # in this folder: read(request) -> (arrays, facts), or write(request, arrays) -> facts
-    start_bytes: int  # address space that it needs before it reads anything
+    start_bytes: int  # address space that it needs at start
     action: str  # "reading FBX"
-    extra: Extra  # that installs it
+    extra: Extra  # optional dependency that installs it
 
     def find_python(self) -> str:
         """Return the Python that has the library; MissingExtra if there is none."""
@@ -145,7 +145,7 @@ def _run(python: str, request: Facts, folder: Path, seconds: float) -> int | Non
     (folder / "request.json").write_text(json.dumps(request))
     command = [python, "-P", str(_HERE / "main.py"), str(folder / "request.json")]
     environment = os.environ | {
-        "PXR_WORK_THREAD_LIMIT": "1",  # threads and their heaps count against the address space
+        "PXR_WORK_THREAD_LIMIT": "1",  # as threads and their heaps use address space
         "MALLOC_ARENA_MAX": "2",
         "OMP_NUM_THREADS": "1",
         "OPENBLAS_NUM_THREADS": "1",

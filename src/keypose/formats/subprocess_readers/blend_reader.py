@@ -11,7 +11,7 @@ import numpy as np
 LIBRARY = "bpy"
 JOINT = "keypose_joint"  # property of each bone that Keypose wrote: the index of its joint
 RESIDUAL_PROPERTY = "residual"
-CHECKED_FRAMES = 16  # at which positions from the keys are compared with those of the scene
+CHECKED_FRAMES = 16  # number of frames in which positions of the keys are compared with those of the scene
 MAX_NOTES_CHARS = 64 << 20
 # Indices of each channel among the seven numbers of a bone.
 CHANNELS = {"rotation_quaternion": (0, 1, 2, 3), "rotation_euler": (0, 1, 2), "location": (4, 5, 6)}
@@ -46,7 +46,7 @@ def read(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
     }
     for scene_object in bpy.data.objects:
         if scene_object.type == "MESH":
-            scene_object.hide_viewport = True  # else each frame deforms the skin in vain
+            scene_object.hide_viewport = True  # so that the skin is not deformed in each frame, which takes time
     rest = [(figure.matrix_world @ bone.bone.matrix_local).decompose() for bone in bones]
     arrays = {
         "rest_positions": np.array([position for position, _, _ in rest]).reshape(-1, 3),
@@ -189,7 +189,7 @@ def bone_channels(data: Any, bones: list[Any]) -> Any:
                 if channel.startswith("rotation") and (channel == "rotation_quaternion") != (
                     bones[j].rotation_mode == "QUATERNION"
                 ):
-                    continue  # unused since the artist changed the mode
+                    continue  # not used, as the artist has changed the mode
                 yield curve, j, indices[curve.array_index]
 
 

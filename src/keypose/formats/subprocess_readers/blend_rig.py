@@ -20,7 +20,8 @@ def build_bones(request: Request, arrays: Arrays) -> tuple[Any, list[str]]:
     import bpy
 
     armature = bpy.data.armatures.new("Armature")
-    figure = bpy.data.objects.new("Armature", armature)  # Unreal takes an object of any other name for one more bone
+    # Unreal treats an object of any other name as an additional bone.
+    figure = bpy.data.objects.new("Armature", armature)
     bpy.context.collection.objects.link(figure)
     bpy.context.view_layer.objects.active = figure
     figure.select_set(True)
@@ -60,7 +61,7 @@ def draw_limbs(arrays: Arrays, figure: Any, bones: list[str]) -> None:
     faces = [(0, k, k % 4 + 1) for k in range(1, 5)] + [(5, k % 4 + 1, k) for k in range(1, 5)]
     mesh = bpy.data.meshes.new("limb")
     mesh.from_pydata(corners, [], faces)
-    shape = bpy.data.objects.new("limb", mesh)  # in no collection: visible only as the shape of bones
+    shape = bpy.data.objects.new("limb", mesh)  # it is in no collection, so it is only visible as the shape of bones
     shape.use_fake_user = True
     for name, limb in zip(bones, arrays["limb_vectors"], strict=True):
         bone = figure.pose.bones[name]
@@ -94,7 +95,7 @@ def build_body(request: Request, arrays: Arrays, figure: Any, bones: list[str]) 
         if starts[j] < starts[j + 1]:
             body.vertex_groups.new(name=name).add(order[starts[j] : starts[j + 1]].tolist(), 1.0, "REPLACE")
     body.modifiers.new("Armature", "ARMATURE").object = figure
-    body.hide_select = request["format"] != "fbx"  # a click on it should select a bone
+    body.hide_select = request["format"] != "fbx"  # so that a click selects a bone
 
 
 class JointToBone:
@@ -109,7 +110,7 @@ class JointToBone:
         return multiply(multiply(self.inverse_rest, q), self.axes)
 
     def delta_rotations(self, q: Any) -> Any:
-        """Convert quaternions (T, J, 4) that rotate joints on from any pose."""
+        """Convert quaternions (T, J, 4) of further rotations of joints, from any pose."""
         return multiply(multiply(conjugate(self.axes), q), self.axes)
 
     def delta_translations(self, v: Any) -> Any:
@@ -131,7 +132,7 @@ def build_joint_to_bone(request: Request, arrays: Arrays, figure: Any, bones: li
     bone_rotations /= np.linalg.norm(bone_rotations, axis=1, keepdims=True)
     if request["rotation_mode"] == "QUATERNION":
         axes = multiply(conjugate(arrays["world_rotations"]), bone_rotations)
-    else:  # Euler angles stay the same only in exactly the axes of the joints
+    else:  # Euler angles are only preserved in exactly the axes of the joints
         error = np.abs(np.abs(np.sum(bone_rotations * arrays["world_rotations"], axis=1)) - 1.0).max()
         if error > AXES_TOLERANCE:
             raise ValueError(f"bones rest {error:.1e} away from their joints' axes")

@@ -98,7 +98,8 @@ def write_keys(
 
 
 def set_rotation_modes(request: Request, bones: list[str]) -> None:
-    """Set quaternions, or for each bone the order of its angles: Blender names the axis first that rotates first."""
+    """Set quaternions, or for each bone the order of its angles: in Blender the first axis of the name is the first
+    rotation."""
     import bpy
 
     pose = bpy.data.objects["Armature"].pose
@@ -189,7 +190,7 @@ def add_layer(request: Request, arrays: Arrays, figure: Any, bones: list[str], b
 
     Each bone has an action constraint that rotates and moves it in its own axes (``q d``), so the residual follows
     edits. A combined NLA track would be shorter, but Blender computes the power of its small rotations by an arc cosine
-    in single precision, which makes the figure tremble.
+    in single precision, so that the figure trembles.
     """
     figure[RESIDUAL_PROPERTY] = 0.0
     figure.id_properties_ui(RESIDUAL_PROPERTY).update(
@@ -217,14 +218,14 @@ def add_layer(request: Request, arrays: Arrays, figure: Any, bones: list[str], b
 
 
 def add_driver(owner: Any, prop: str, expression: str) -> Any:
-    """Let a property follow an expression that Blender evaluates without running Python; return its curve."""
+    """Set a property to an expression that Blender evaluates without running Python; return its curve."""
     curve = owner.driver_add(prop)
     curve.driver.type, curve.driver.expression = "SCRIPTED", expression
     return curve
 
 
 def save_notes(request: Request, figure: Any) -> None:
-    """Save what reading the file back needs: the keyed motion as text, and notes about the bones."""
+    """Save the data for reading the file back: the keyed motion as text, and notes about the bones."""
     import bpy
 
     text = bpy.data.texts.new(request["text_name"])
@@ -246,7 +247,7 @@ def set_view(arrays: Arrays) -> None:
 
 
 def export_fbx(path: str) -> None:
-    """Export a key on every frame, Y up, without bones at the ends of limbs, which game engines take for joints."""
+    """Export a key on every frame, Y up, without bones at the ends of limbs, which game engines treat as joints."""
     import bpy
 
     bpy.ops.export_scene.fbx(

@@ -54,7 +54,7 @@ def main(request_path: str) -> None:
             np.savez(folder / "arrays.npz", **arrays)
     except getattr(script, "FileRejectedError", ()) as rejection:
         facts = rejection.facts
-    except Exception as error:  # of any library on a damaged file: it becomes a FormatError
+    except Exception as error:  # any library may raise anything for a damaged file; it becomes a FormatError
         message = str(error).strip()
         for path, name in ((request.get("file"), "the file"), (request.get("out"), "the file")):
             message = message.replace(path, name) if path else message
@@ -83,4 +83,4 @@ def set_limits(request: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     main(sys.argv[1])
-    os._exit(0)  # the result is written: Blender may hang in its cleanup after some files
+    os._exit(0)  # the result is written, and Blender may hang in its cleanup after some files

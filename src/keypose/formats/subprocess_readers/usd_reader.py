@@ -142,7 +142,7 @@ def read_matrices(attribute: Any) -> Any:
 def sample_animation(
     stage: Any, skeleton: Any, animation: Any, request: dict[str, Any]
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return rest and bind matrices and the animation at every frame; matrices act on row vectors. And the timing."""
+    """Return rest and bind matrices and the animation at every frame, and the timing; matrices act on row vectors."""
     from pxr import UsdGeom
 
     joints, animated = read_tokens(skeleton.GetJointsAttr()), read_tokens(animation.GetJointsAttr())
@@ -219,6 +219,6 @@ def frame_times(
 
 
 def check_size(frames: float, joints: int, request: dict[str, Any]) -> None:
-    """Raise FileRejectedError before more is allocated than the limits allow."""
+    """Raise FileRejectedError if more memory than the limits would be allocated."""
     if frames > request["max_frames"] or frames * joints > request["max_poses"]:
         raise FileRejectedError(too_many={"frames": int(min(frames, 1e15)), "joints": joints})

@@ -1,8 +1,8 @@
 """USD (UsdSkel): skeletons and their animation in .usda, .usdc and .usd files.
 
-OpenUSD reads the file in a child process (``subprocess_readers``), as it crashes on some damaged files. Files that it
-refers to are not opened. A joint's rest rotation is part of its local rotation here, as in the file; an upright rest
-pose becomes the reference pose. Scales and the transforms above the skeleton are applied to the poses.
+OpenUSD reads the file in a child process (``subprocess_readers``), as it crashes on some damaged files. Referenced
+files are not opened. A joint's rest rotation is part of its local rotation here, as in the file; an upright rest pose
+becomes the reference pose. Scales and the transforms above the skeleton are applied to the poses.
 """
 
 from __future__ import annotations
@@ -57,7 +57,8 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
         raise source.error(f"{len(world_from_skeleton)} transforms of the skeleton, expected one per frame")
     if poses.is_scaled and not poses.is_evenly_scaled:
         source.warn("joints are scaled unevenly or while they move: their places are kept, their size is not")
-    with np.errstate(over="ignore", invalid="ignore"):  # products of scales: too large numbers are refused below
+    # Products of scales may overflow; large numbers are refused below.
+    with np.errstate(over="ignore", invalid="ignore"):
         translations, rotations = remove_scales(poses, parents, world_from_skeleton)
         offsets, rest_rotations = remove_scales(rest, parents, world_from_skeleton[:1])
     skeleton = Skeleton(unique_names(source, _read_names(source, facts, joints)), parents, offsets[0])
@@ -68,7 +69,8 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
     if reference is None:
         rest_pose = Pose(offsets[0], rest_rotations[0])
         reference, skip = find_reference_pose(source, options, skeleton, translations, rotations, rest_pose, up)
-        if keypose_data.skeleton is not skeleton and not skip:  # a file of Keypose: its rest pose is only the bind pose
+        # In a file of Keypose the rest pose is only the bind pose.
+        if keypose_data.skeleton is not skeleton and not skip:
             reference = None
     metres = facts.get("metres_per_unit") if keypose_data.is_unit_known else None
     return Motion(

@@ -1,8 +1,8 @@
 """Write USD: a SkelRoot with a Skeleton, its SkelAnimation, and a simple figure bound to it that any viewer shows.
 
 One time sample per frame; time codes count frames from ``first_frame``. USD stores rotations and translations in single
-precision. A motion of unknown unit gets one that makes it a figure of natural size, and is read back without a unit.
-What USD cannot store is added as text (``KeyposeData``).
+precision. A motion of unknown unit gets one in which the figure has natural size, and is read back without a unit. Data
+that USD cannot represent are added as text (``KeyposeData``).
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ def _add_figure(stage: Any, root: Any, skeleton: Any, figure: Figure) -> None:
 def _export(layer: Any, suffix: str) -> bytes:
     if suffix == ".usda":
         return str(layer.ExportToString()).encode()
-    with tempfile.TemporaryDirectory(prefix="keypose-") as folder:  # the binary form exists only as a file
+    with tempfile.TemporaryDirectory(prefix="keypose-") as folder:  # OpenUSD writes the binary form only to files
         path = Path(folder) / f"out{suffix}"
         layer.Export(str(path))
         return path.read_bytes()
@@ -181,7 +181,7 @@ class KeyposeData:
     skeleton: Skeleton
     up: Up
     reference_pose: Pose | None
-    is_unit_known: bool = True  # else the unit in USD is a guess
+    is_unit_known: bool = True  # if not, the unit in USD is estimated
 
     def to_own_axes(self, translations: Floats, rotations: Floats) -> tuple[Floats, Floats]:
         """Return the poses with the roots rotated back to an up axis that USD cannot state."""
@@ -216,7 +216,7 @@ def build_keypose_data(motion: Motion, *, with_reference_pose: bool) -> str:
 
 
 def read_keypose_data(source: Source, text: Any, skeleton: Skeleton, up: Up) -> KeyposeData | None:
-    """Parse the data in ``text``; None if there are none or they do not fit ``skeleton``, with a warning."""
+    """Parse the data in ``text``; None if there are none, or with a warning if they do not match ``skeleton``."""
     if not isinstance(text, str):
         return None
     try:
@@ -250,7 +250,7 @@ def _parse(data: Any, usd_skeleton: Skeleton, up: Up) -> KeyposeData:
     pose = data["reference_pose"]
     if pose is not None:
         pose = Pose(*(_read_numbers(values, (n, width)) for values, width in zip(pose, (3, 4), strict=True)))
-    # An axis that USD can state is read from USD, as another program may have changed it.
+    # An axis that USD can represent is read from USD, as another program may have changed it.
     return KeyposeData(skeleton, up if data["up"] in USD_UPS else data["up"], pose, data["unit_known"] is not False)
 
 
