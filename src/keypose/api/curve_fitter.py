@@ -30,12 +30,12 @@ class CurveOptions:
 
     @property
     def search_interpolation(self) -> str:
-        """Return the in-betweens whose error decides the keys."""
+        """Return the in-betweens with whose error keys are selected."""
         return "linear" if self.interpolation == "linear" else "bezier"
 
     @property
     def is_search_curve(self) -> bool:
-        """Return whether spans are, except for polish, those whose error decides the keys."""
+        """Return whether the fitted curves are, except for polish, those with whose error keys are selected."""
         is_free = not self.shared_tangents and not self.jump_penalty
         return self.interpolation != "natural" and self.rotation == "quaternion" and is_free
 
@@ -73,7 +73,7 @@ class CurveFitter:
 
     def fit_within(self, keys: Ints, tolerance_mm: float) -> KeyedMotion | None:
         """Return the keyed motion if no sampled joint exceeds the tolerance; else None."""
-        if self._options.is_search_curve and self._span_costs is not None:  # per span, most of them cached
+        if self._options.is_search_curve and self._span_costs is not None:  # span by span, most of them from the cache
             costs = self._span_costs.span_costs(keys)
             for start, stop, cost in zip(keys[:-1].tolist(), keys[1:].tolist(), costs.tolist(), strict=True):
                 if cost <= tolerance_mm:

@@ -1,4 +1,4 @@
-"""Choose the number of keys: fewest within a tolerance, or by the shape of the error curve."""
+"""Choose the number of keys: as few as possible within a tolerance, or by the shape of the error curve."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from keypose.metrics import distances, position_errors_mm
 from keypose.model import Ladder, Motion, Selection
 from keypose.validation import check_number
 
-FIRST_SAMPLE_FRAMES, ADDED_HARD_FRAMES, MAX_HARD_FRAMES = 24, 8, 40  # sizes of the frame sample that is tested first
+# Numbers of frames of the sample that is tested first.
+FIRST_SAMPLE_FRAMES, ADDED_HARD_FRAMES, MAX_HARD_FRAMES = 24, 8, 40
 BATCH_SIZE = 16  # selections tested at once
 ACCEPTABLE_MM = (
     0.01 * REFERENCE_HEIGHT_MM
@@ -76,7 +77,7 @@ class FittedError:
 
     def _errors_mm(self, selection: Selection) -> Floats:
         motion, keys = self._motion, selection.frames - self._start
-        if self._loop and motion.n_frames > 1:  # rotate the loop so that it starts at a key
+        if self._loop and motion.n_frames > 1:  # the loop is rotated so that it starts at a key
             period = motion.n_frames - 1
             frames = np.append(np.arange(keys[0], period), np.arange(keys[0] + 1))
             motion = replace(motion, translations=motion.translations[frames], rotations=motion.rotations[frames])
@@ -113,7 +114,7 @@ class LinearError:
     def first_within(self, ladder: Ladder, tolerance_mm: float, above: int = 0) -> Selection | None:
         """Return the selection with fewest keys, more than ``above``, within the tolerance; None if there is none.
 
-        One more key can increase the error, so every count is tested from below.
+        As an additional key can increase the error, all counts are tested in increasing order.
         """
         counts = [keys for keys in ladder.counts.tolist() if keys > above]
         for start in range(0, len(counts), BATCH_SIZE):
@@ -124,7 +125,8 @@ class LinearError:
         return None
 
     def _pass_hard_frames(self, selections: Sequence[Selection], tolerance_mm: float) -> Bools:
-        """Return which selections pass in the frames that failed before, which are likely to fail again."""
+        """Return which selections are within the tolerance in the frames with too large errors so far, where errors are
+        likely to be large again."""
         worst = self._errors_mm(selections, self._hard_frames).max(axis=1).reshape(len(selections), -1).max(axis=1)
         return np.asarray(worst <= tolerance_mm)
 
@@ -149,8 +151,8 @@ class LinearError:
 def select_automatically(ladder: Ladder, errors: ErrorMeasure | None) -> Selection:
     """Return the selection at the strongest cliff (1 to 20 keys per 100 frames) with an error under 1 % of the height.
 
-    Without such a cliff: the knee of the logarithmic curve or, if its error is over 1 %, the next number of keys whose
-    error is under 1 %, if there is one. For a plain array, which has no height, the error is ignored.
+    Without such a cliff it is the knee of the logarithmic curve or, if the error there is over 1 %, the next number of
+    keys with an error under 1 %, if there is one. For a plain array, which has no height, the error is ignored.
     """
     frames = ladder.n_frames if errors is None else errors.n_frames
     min_keys = max(int(ladder.counts[0]), math.ceil(frames / 100))

@@ -35,7 +35,7 @@ MIN_FLIGHT_S = 0.1
 
 
 class FeatureOptions(NamedTuple):
-    """How features are computed from a motion; None: the method's default."""
+    """How features are computed from a motion; None: the default of the method."""
 
     fps: float | None = None
     features: str | None = None
@@ -197,8 +197,8 @@ def _parse_frame_item(motion: object, name: str, item: Any, start: int, stop: in
 def contact_frames(motion: Motion) -> tuple[int, ...]:
     """Return the first and last frame of each foot contact, and the frame of each flight in which the hips are highest.
 
-    In a flight no foot touches the ground for at least 0.1 s between two contacts; shorter ones are ignored, as in a
-    walk one foot often leaves a frame or two before the contact of the other is detected.
+    A flight is a time of at least 0.1 s between two contacts in which no foot is in contact. Shorter ones are ignored,
+    as in a walk the contact of one foot often ends a frame or two before that of the other is detected.
     """
     contacts = motion.foot_contacts()
     if not contacts.feet:

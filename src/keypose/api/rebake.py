@@ -1,4 +1,4 @@
-"""Add the captured detail to an edited animation, in which keys may have been moved, added and deleted."""
+"""Add the captured detail to an edited animation; its keys may have been moved, added and deleted."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MAX_LISTED_NAMES = 6
 Timing: TypeAlias = Literal["auto", "keys", "frames"]
 TIMINGS: tuple[Timing, ...] = get_args(Timing)
 
-SAME_ROTATION_RAD = np.deg2rad(2.0)  # rotations between two keys that differ by less count as equal
+SAME_ROTATION_RAD = np.deg2rad(2.0)  # rotations between two keys with a smaller difference are equal
 FRAME_TOLERANCE = 1e-3  # frames
 KeyPair: TypeAlias = tuple[int, int]  # indices of a key in the edit and in the original
 
@@ -37,8 +37,8 @@ def rebake(
 
     ``timing`` assigns detail to frames. ``"keys"``: the n-th key of the edit is the n-th of the original, wherever it
     was moved. ``"frames"``: time is the same in both. ``"auto"``: use the detail of the edit itself, if it has any
-    (from ``kp.edit`` and ``.blend`` files); else detail follows moved keys, as far as they can be identified, and stays
-    at its frames elsewhere. Notes of the result name the choice.
+    (from ``kp.edit`` and ``.blend`` files); else detail is moved with moved keys, as far as they can be identified, and
+    is not moved elsewhere. Notes of the result state the choice.
     """
     if not isinstance(edited, KeyedMotion | Motion):
         raise OptionError(type(edited).__name__, expected="the edited KeyedMotion or Motion")
@@ -91,7 +91,7 @@ def compute_rebake(edited: KeyedMotion | Motion, original_keyed: KeyedMotion, sh
         shifts=freeze(change.scale * rotate(change.rotations, captured.shifts[:, original_joints])),
     )
     translations, rotations = motion.translations.copy(), motion.rotations.copy()
-    if share:  # with 0 the edit is unchanged, bit for bit
+    if share:  # with 0 the edit does not change, bit for bit
         translations[:, pairs.edited], rotations[:, pairs.edited] = detail.apply(
             translations[:, pairs.edited], rotations[:, pairs.edited], timing_map.source_frames, share
         )
@@ -209,10 +209,10 @@ def _trimmed_frames(edited: KeyedMotion | Motion, original: KeyedMotion) -> int:
 def match_keys(edited: KeyedMotion, original: KeyedMotion, rate: float) -> list[KeyPair]:
     """Return pairs of corresponding keys of the edit and the original, in order.
 
-    Keys at the same frame correspond; so do keys between two such keys if both have the same number there. If both have
-    the same number of keys in total, the n-th keys correspond if fewer than half of the frames agree, or if the
-    rotations between consecutive keys agree (all keys were moved, some onto the frames of others). Rotations between
-    keys do not depend on the axes of the joints.
+    Keys at the same frame correspond; so do keys between two such keys if both motions have the same number of keys
+    there. If both have the same number of keys in total, the n-th keys correspond if fewer than half of the frames
+    agree, or if the rotations between consecutive keys agree (all keys were moved, some onto the frames of others).
+    Rotations between keys do not depend on the axes of the joints.
     """
     edited_keys, original_keys = (rate * edited.keys).tolist(), original.keys.tolist()
     n_in_place = sum(round(frame) in set(original_keys) for frame in edited_keys)

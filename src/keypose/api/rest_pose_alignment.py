@@ -1,7 +1,7 @@
 """Find the change of joint axes between an edited file and its original: the same rest pose in other axes.
 
-Programs choose joint axes differently: in Blender they follow the limbs, in BVH they are upright in the rest pose.
-If two files have the figure in the same rest pose, the axes of each joint differ by a constant rotation.
+Programs choose joint axes differently: in Blender they are along the limbs, in BVH files upright in the rest pose. If
+the figure has the same rest pose in two files, the axes of each joint differ by a constant rotation.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ def align_rest_poses(edited: Motion, original: KeyedMotion, edited_joints: Ints,
     """Return the change of axes, from joints (P,) of the edit and their partners (P,) in the original.
 
     A file may have its rest pose as its reference pose or only by its offsets: all pairs of such poses are tried, and a
-    pair is valid if one rotation and scale maps all bones onto each other. If several are valid (they may differ by
-    rotations that move no bone), the one is used with which the edit moves most like the original.
+    pair is valid if one rotation and scale maps all bones onto each other. If several pairs are valid (they may differ
+    by rotations that move no bone), the pair is used with which the movement of the edit is most similar to that of the
+    original.
     """
     bones = _shared_bones(edited.skeleton, original.skeleton, edited_joints, original_joints)
     edited_sample, original_sample = _sample_same_times(edited, original)
@@ -74,7 +75,7 @@ def align_rest_poses(edited: Motion, original: KeyedMotion, edited_joints: Ints,
         for its_rest in _original_rest_poses(original_sample)
         if (fit := _fit_rest_poses(rest, its_rest, bones, edited_joints, original_joints)) is not None
     ]
-    if not fits:  # no shared bones
+    if not fits:  # there are no shared bones
         return AxisChange(np.tile(IDENTITY, (len(edited_joints), 1)), _unit_ratio(edited, original))
     changes = [fit.change for fit in fits if fit.bone_errors.max() <= REST_TOLERANCE]
     if changes:

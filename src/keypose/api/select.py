@@ -57,12 +57,11 @@ def ladder(
 ) -> Ladder:
     """Return a selection for every number of keys, by one method; ``methods()`` lists them with their options.
 
-    ``motion`` is a Motion, a plain array (T, D) with ``fps``, Features, or for ``salient`` EdgeCosts. ``joints`` takes
-    joint names, body parts or groups, ``weights`` a mapping from these, and ``features`` the kind of features;
-    all default to those of the method. ``max_keys`` is the largest number of keys, ``smoothing_s`` the sigma of a
-    Gaussian filter.
-    ``frames`` is a range (start, stop) like a slice; keys are frames of the whole motion. ``pins`` (of
-    methods that have it) takes frames, ``"contacts"``, or both.
+    ``motion`` is a Motion, a plain array (T, D) with ``fps``, Features, or for ``salient`` EdgeCosts. ``joints`` are
+    joint names, body parts or groups, ``weights`` is a mapping from these, and ``features`` the kind of features; all
+    have defaults of the method. ``max_keys`` is the largest number of keys, ``smoothing_s`` the sigma of a Gaussian
+    filter. ``frames`` is a range (start, stop) like a slice; keys are frames of the whole motion. ``pins`` (of methods
+    with this option) are frames, ``"contacts"``, or both.
     """
     method_row = find_method(method)
     check_options(method_row, options)
@@ -93,9 +92,10 @@ def select(
 ) -> Selection:
     """Return the selection for one number of keys; options as for ``ladder``.
 
-    Give ``keys``, or ``tolerance_mm`` (the selection with fewest keys whose in-betweens leave no joint farther off, on
-    a figure of 1.7 m; in-betweens are linear, or with ``cost="inbetween"`` of its ``interpolation``), or ``auto=True``
-    (by the shape of the error curve, up to ``max_keys``); with none of them the method's own count.
+    The number is set by ``keys``, or ``tolerance_mm`` (the fewest keys with which no joint of the in-betweens is
+    farther from the capture, on a figure of 1.7 m; in-betweens are linear, or those of ``interpolation`` with
+    ``cost="inbetween"``), or ``auto=True`` (by the shape of the error curve, up to ``max_keys``); without any of them
+    the number of keys is the method's own.
     """
     check_key_count_options(keys, tolerance_mm, auto=auto)
     if keys is not None:
@@ -127,9 +127,10 @@ def select(
 def breakdowns(
     motion: Source, extremes: Selection | Sequence[int], *, max_keys: int | None = None, **options: Any
 ) -> Ladder:
-    """Return optimal further keys between given extremes, by other joints or costs: extremes first, then breakdowns.
+    """Return a ladder of given extremes and optimal further keys between them, which may be selected by other joints or
+    costs.
 
-    The extremes (selected, say, with ``joints="hips"``) stay keys; added keys are optimal for the ``joints``,
+    The extremes (selected, for example, with ``joints="hips"``) remain keys; added keys are optimal for the ``joints``,
     ``weights`` and other options given here. The ladder starts with the extremes and the ends of the range.
     """
     for name in ("pins", "method"):
@@ -210,7 +211,7 @@ def build_error_measure(motion: Source, options: Mapping[str, Any]) -> ErrorMeas
         return None
     start, stop = parse_frame_range(options.get("frames"), motion.n_frames)
     if options.get("cost") == "inbetween" and options.get("interpolation", "bezier") == "bezier":
-        # In this case the cost of a ladder is the largest error itself.
+        # With these options the cost of a ladder is the largest error itself.
         is_cost = options.get("measure", "max") == "max" and options.get("objective", "max") == "max"
         counts_all = options.get("joints") is None and not options.get("weights")
         return FittedError(motion, start, stop, is_cost=is_cost and counts_all, loop=bool(options.get("loop")))
@@ -262,7 +263,7 @@ class SelectionReport(Frozen):
 
     selection: Selection
     ladder: Ladder
-    count_source: CountSource  # what decided the number of keys
+    count_source: CountSource  # how the number of keys was chosen
     score: Score | None  # position errors in the range; None, like the next two, for a figure without height
     span_mm: Floats | None  # (K,) largest error from each key to the next; the first one includes frames before its key
     without_mm: Floats | None  # (K,) largest error around each key if it is removed; None also for a single key

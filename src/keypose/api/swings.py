@@ -22,13 +22,13 @@ from keypose.swings.segment import build_tracks, swings
 from keypose.swings.settings import Settings, check_setting
 from keypose.validation import check_choice, check_number
 
-BOUND_THRESHOLDS = (0.2, 0.4, 0.7, 1.0)  # tried for a bound; near 0 hardly anything is a swing
+BOUND_THRESHOLDS = (0.2, 0.4, 0.7, 1.0)  # thresholds that are tried for a bound; near 0 there are hardly any swings
 SWEEP_THRESHOLDS = (0.0, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.8, 1.0, 1.5, 2.0)
 TRANSLATION_SHARE = 0.15  # share of a bound in mm for translations
-MIN_LEVER_MM = 50.0  # also for joints without descendants, which still rotate what is around them
-MAX_TOLERANCE_DEG = 30.0  # for any joint, however short its lever
-SAFETY_FACTOR = 0.9999  # share of a bound that is used, because 32-bit numbers in files round
-MIN_BOUND_USE = 0.95  # share of a bound in mm that is enough
+MIN_LEVER_MM = 50.0  # minimum lever, also for joints without descendants, as they still rotate the body around them
+MAX_TOLERANCE_DEG = 30.0  # maximum tolerance of a joint with a very short lever
+SAFETY_FACTOR = 0.9999  # share of a bound that is used, because 32-bit numbers in files are rounded
+MIN_BOUND_USE = 0.95  # share of a bound in mm that must be used
 MAX_TRIES = 10  # to reach MIN_BOUND_USE
 FIGURES = ("error_deg", "n_swings", "n_keys", "bytes")
 
@@ -132,8 +132,8 @@ def swings_within(
 
     ``max_deg``: maximum error of each joint's local rotation. ``max_mm``: maximum distance of each joint from its
     captured world position, on a figure of 1.7 m; joints with long levers get smaller angles, and a share of the bound
-    is reserved for translations unless ``translation_mm`` sets their error. Swings are found at each of
-    ``thresholds``, and keyed where they exceed the bound. Other options as for ``swings``.
+    is reserved for translations unless ``translation_mm`` sets their error. Swings are found at each of ``thresholds``,
+    and keys are added where they exceed the bound. Other options are those of ``swings``.
     """
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
@@ -176,7 +176,7 @@ def _smallest(candidates: Iterator[Swings | None]) -> Swings | None:
 def _swings_at_thresholds(
     motion: Motion, thresholds: float | Sequence[float], options: SwingKeywords
 ) -> Iterator[Swings]:
-    """Return the swings at each threshold; what does not depend on it is computed once."""
+    """Return the swings at each threshold; everything that does not depend on it is computed once."""
     values = _parse_thresholds(thresholds)
     first = swings(motion, values[0], **options)
     yield first
@@ -249,7 +249,7 @@ def _fit_to_bound(
                 break
         else:
             max_scale = scale
-        guess = scale * 0.98 * bound / max(worst, 1e-3 * bound)  # errors grow about in proportion to tolerances
+        guess = scale * 0.98 * bound / max(worst, 1e-3 * bound)  # errors are about proportional to tolerances
         scale = guess if min_scale < guess < max_scale else (min_scale + max_scale) / 2
         if max_scale - min_scale < 0.02 * min_scale:
             break

@@ -54,20 +54,21 @@ def unbake(
     threads: int | None = None,
     **options: Any,
 ) -> KeyedMotion:
-    """Return a few key poses with curves between them that stay close to ``motion``, and the residual they leave out.
+    """Return a few key poses with curves between them close to ``motion``, and the residual, the difference of
+    ``motion`` from them.
 
-    Give the keys as a ``selection`` by any method or plain frames, or their number: ``keys``, ``tolerance_mm`` (fewest
-    keys whose curves leave no joint farther off, on a figure of 1.7 m), or ``auto=True`` (by the shape of the error
-    curve; default). They are then selected by the error of the fitted curves; ``options`` as for
-    ``select(..., "salient", cost="inbetween")``: pins, excluded, joints, weights, min_gap_frames, max_gap_frames,
-    loop, objective, measure.
+    The keys are a ``selection`` by any method or plain frames, or only their number is set: by ``keys``,
+    ``tolerance_mm`` (the fewest keys with which no joint of the curves is farther from the capture, on a figure of 1.7
+    m), or ``auto=True`` (by the shape of the error curve; default). They are then selected by the error of the fitted
+    curves; ``options`` as for ``select(..., "salient", cost="inbetween")``: pins, excluded, joints, weights,
+    min_gap_frames, max_gap_frames, loop, objective, measure.
 
     ``interpolation``: "bezier" fits cubics to all frames, "natural" is the natural spline through the keys, "linear"
     interpolates linearly. ``rotation``: quaternions, or "euler" angles in each joint's best order. ``shared_tangents``
-    gives a key the same tangent on both sides; ``jump_penalty`` (0.01 is strong) pulls the two together. ``polish``
-    adjusts tangents to bring joints closest to their captured positions, with weight 3 for feet or ``polish_weights``;
-    on by default for Bezier curves of quaternions with free tangents. ``extremes`` are keys marked as such, the others
-    are breakdowns; by default the keys at which the body is slowest.
+    gives a key the same tangent on both sides; ``jump_penalty`` (0.01 is strong) reduces their difference. ``polish``
+    adjusts tangents to bring the joints closest to their captured positions, with weight 3 for feet or
+    ``polish_weights``; it is the default for Bezier curves of quaternions with free tangents. ``extremes`` are keys
+    marked as such, the others are breakdowns; by default the keys at which the body is slowest.
     """
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives")
@@ -130,7 +131,8 @@ def _mark_extremes(keys: Ints, extremes: Ints) -> Any:
 
 
 def _build_search_options(motion: Motion, curve_options: CurveOptions, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of the search for keys: cost of linear spans for linear curves, else of fitted ones."""
+    """Return the options of the search for keys: its cost is that of linear spans for linear curves, else of fitted
+    ones."""
     for name, instead in UNSUPPORTED_OPTIONS.items():
         if name in options:
             raise OptionError(f"unbake has no option {name!r}{instead}")
@@ -140,7 +142,8 @@ def _build_search_options(motion: Motion, curve_options: CurveOptions, options: 
         "interpolation": curve_options.search_interpolation,
         "threads": curve_options.threads,
     }
-    if check_bool("loop", options.get("loop", False)):  # a file begins and ends with a key, here the seam of the loop
+    # A file begins and ends with a key, which is the seam of the loop here.
+    if check_bool("loop", options.get("loop", False)):
         pins = parse_frame_options(motion, options, 0, motion.n_frames).get("pins", ())
         search_options["pins"] = (0, *pins)
     return search_options
@@ -169,9 +172,9 @@ def _gap_options(
 ) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield maximum gaps between keys, and the options with each: the requested one, else increasing ones.
 
-    Gaps of a second suffice for most motions, and wider ones take longer to search. If selected keys reach the maximum
-    gap, as in a hold, the next gap is worth trying, up to some seconds; if there is no selection, because many frames
-    are excluded, every gap is.
+    Gaps of a second are sufficient for most motions, and wider ones take longer to search. The next gap, up to some
+    seconds, is tried if the selected keys reach the maximum gap, as in a hold, or if there is no selection because many
+    frames are excluded.
     """
     max_gap_frames = options.get("max_gap_frames")
     if max_gap_frames is not None:
@@ -300,7 +303,7 @@ def _search_ladder_up_to(
     if np.isfinite(limit):
         try:
             return _search_ladder(motion, curve_options, max_keys, {**options, "limit_mm": limit})
-        except OptionError:  # no such cost, or another error, which the whole ladder raises
+        except OptionError:  # there is no such cost, or another error, which the whole ladder will raise
             pass
     return _search_ladder(motion, curve_options, max_keys, options)
 

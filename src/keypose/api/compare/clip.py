@@ -40,19 +40,20 @@ _REFERENCES: Mapping[str, Callable[[Columns], Reference]] = {PER_CURVE: PerCurve
 
 
 class Reference(Protocol):
-    """A compression that does not use whole poses as keys."""
+    """A reference: a compression that does not use whole poses as keys."""
 
     def rebuild_within(self, stored_values: int) -> tuple[Motion, int]:
-        """Return the rebuilt motion and how many numbers it takes: at most ``stored_values``."""
+        """Return the rebuilt motion and the number of stored values: at most ``stored_values``."""
 
 
 def compare_motion(
     motion: Motion, settings: CompareOptions | None = None, *, source: str = "", on_progress: OnProgress | None = None
 ) -> tuple[Row, ...]:
-    """Measure all methods and references at every budget on one motion; ``on_progress`` gets the share from 0 to 1.
+    """Measure all methods and references at every budget on one motion; ``on_progress`` is called with the finished
+    share, 0 to 1.
 
-    The ladder of a method is computed once, on one core, and used for every budget. References get as many numbers as
-    whole-pose keys with fitted curves take at that budget.
+    The ladder of a method is computed once, on one core, and used for every budget. References may store as many
+    numbers as whole-pose keys with fitted curves at that budget.
     """
     settings = settings or CompareOptions()
     return measure_motion(
@@ -84,7 +85,8 @@ def measure_motion(
 
 
 def compute_digest(motion: Motion) -> str:
-    """Return a SHA-256 of everything in a motion that the figures depend on, which is the same for any file or name."""
+    """Return a SHA-256 of everything in a motion on which the figures depend; the file and the name are not
+    included."""
     skeleton, pose = motion.skeleton, motion.reference_pose
     digest = hashlib.sha256()
     header = (motion.fps, motion.up, skeleton.names, skeleton.rotation_orders, skeleton.channels)
@@ -249,14 +251,14 @@ class _MethodKeys:
         return _KeyChoice(self._ladder.at(nearest), self._seconds, note)
 
     def _is_below_max_gap(self, keys: int) -> bool:
-        """Return whether no gap of the ladder reaches the maximum; then unbake tries no wider gap either."""
+        """Return whether no gap of the ladder reaches the maximum; then ``unbake`` does not try wider gaps."""
         if self._ladder is None or keys not in self._ladder.counts:
             return False
         gap = default_gap_frames(self._motion.n_frames, self._motion.fps, int(self._ladder.counts[-1]))
         return int(np.diff(self._ladder.at(keys).frames).max(initial=0)) < gap
 
     def _search(self, keys: int) -> _KeyChoice:
-        """Return the keys that unbake selects, which tries increasing maximum gaps."""
+        """Return the keys that ``unbake`` selects with increasing maximum gaps."""
         start = time.perf_counter()
         try:
             keyed = unbake(self._motion, keys=keys, polish=False, residual=False, threads=1)

@@ -50,7 +50,7 @@ class MedianRow:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Every method at the same budgets on the same clips; ``rows`` holds every measurement.
+    """Every method at the same budgets on the same clips; ``rows`` are all measurements.
 
     ``str()`` and ``table()`` show medians over the clips, ``medians()`` returns them as numbers; ``to_csv`` and
     ``to_parquet`` write one line per measurement. ``settings`` is None for a comparison read from a table.

@@ -17,7 +17,7 @@ from keypose.rotations import from_euler
 VALUES_PER_KEY = 4  # a frame, a value, two tangents
 EXACT_GAP_FRAMES = 3  # frames between keys: with two tangents the cubic passes exactly through the two inner frames
 CACHED_SPANS = 4096
-MIN_REACH_MM = 30.0  # so that rotations that move no joint are stored too
+MIN_REACH_MM = 30.0  # so that rotations that move no joint are stored, too
 
 
 class PerCurve:
@@ -31,14 +31,15 @@ class PerCurve:
     def __init__(self, columns: Columns) -> None:
         self.columns = columns
         self.paths = [remove_keys(curve) for curve in np.ascontiguousarray(columns.values.T)]
-        # the tolerance from which a key is unneeded: not below that of keys removed before it
+        # the tolerance above which a key is not needed; not below that of keys removed before it
         weighted_paths = zip(columns.weights, self.paths, strict=True)
         self.tolerances = [
             weight * np.maximum.accumulate(np.append(path.costs, path.flat)) for weight, path in weighted_paths
         ]
 
     def count_values(self, tolerance_mm: float) -> int:
-        """Return how many numbers are stored at a tolerance: 4 per key, 1 for a curve that is flat or never changes."""
+        """Return how many numbers are stored at a tolerance: 4 per key, and 1 for a curve that is constant or flat
+        within the tolerance."""
         frames = len(self.columns.values)
         n_removed = [int(np.searchsorted(each, tolerance_mm, side="right")) for each in self.tolerances]
         curves = [1 if count == frames - 1 else VALUES_PER_KEY * (frames - count) for count in n_removed]
@@ -83,7 +84,7 @@ def remove_keys(curve: Floats) -> Removals:
     """Remove keys from one curve (T,), the cheapest first, until only the two ends remain."""
     n = len(curve)
     before, after = list(range(-1, n - 1)), list(range(1, n + 1))
-    latest = [0] * n  # an entry of the heap is valid if it is the latest of its key
+    latest = [0] * n  # an entry of the heap is valid if it is the latest one of its key
     heap = [(span_error(curve, k - 1, k + 1), k, 0) for k in range(1, n - 1)]
     heapq.heapify(heap)
     frames, costs = [], []
@@ -163,8 +164,9 @@ class PrincipalPoses:
 class Columns:
     """The numbers of a motion that change, and how many mm each moves the body.
 
-    Translations, and Euler angles in each joint's best order: with quaternions, which take one number more, both
-    references do worse. The weight of a rotation is the distance from its joint to the farthest descendant.
+    They are translations, and Euler angles in the best order of each joint: with quaternions, which have one number
+    more, both references have larger errors. The weight of a rotation is the distance from its joint to the farthest
+    descendant.
     """
 
     motion: Motion

@@ -23,11 +23,11 @@ REMOVED_PERCENT = (80.0, 90.0, 95.0, 97.5)
 SAME_RATE = 1e-3  # relative difference of rates that count as equal
 BASELINES = ("simplify", "decimate", "uniform")
 
-BY_INBETWEEN = "salient-inbetween"  # the keys that unbake selects
+BY_INBETWEEN = "salient-inbetween"  # the keys that ``unbake`` selects
 PER_CURVE, PCA = "per-curve", "pca"
 
 CURVE_POINTS = 12
-MAX_CURVE_KEYS = 1000  # more keys add little to the curve and take long to select
+MAX_CURVE_KEYS = 1000  # more keys hardly change the curve and take long to select
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class CompareOptions:
     def trim(self, motion: Motion) -> Motion:
         """Return the requested range of a motion, at the requested rate unless the motion is slower.
 
-        Upsampled frames would be trivial to leave out, and make every method look better.
+        Upsampled frames could be removed without error, so that every method would have better figures.
         """
         start, stop = parse_frame_range(self.frames, motion.n_frames)
         part = motion if (start, stop) == (0, motion.n_frames) else motion[start:stop]
@@ -188,7 +188,7 @@ def percent_removed(n_frames: int, keys: int) -> float:
 def curve_keys(n_frames: int) -> list[int]:
     """Return numbers of keys from 1 % to 25 % of the frames, evenly spaced on a logarithmic scale.
 
-    With more keys, fitted curves pass through nearly every frame.
+    With more keys, fitted curves would pass through nearly every frame.
     """
     min_keys = max(2, n_frames // 100)
     max_keys = max(min_keys, min(n_frames // 4, MAX_CURVE_KEYS))

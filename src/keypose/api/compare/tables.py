@@ -42,8 +42,8 @@ class ClipIdentity(NamedTuple):
 class Row:
     """Errors, size and time of one method or reference on one clip at one budget.
 
-    Errors are those of ``kp.score``. If a method cannot give the requested number of keys, the row has the nearest
-    smaller number, or no figures; ``note`` has the reason.
+    Errors are those of ``kp.score``. If a method cannot select the requested number of keys, the row has the nearest
+    smaller number, or no figures; ``note`` is the reason.
     """
 
     clip: str
@@ -68,10 +68,10 @@ class Row:
     max_mm: float | None = None
     mean_deg: float | None = None
     max_deg: float | None = None
-    foot_slide_mm: float | None = None  # None: no foot is ever in contact
+    foot_slide_mm: float | None = None  # also None if no foot is ever in contact
     original_foot_slide_mm: float | None = None
     key_acceleration: float | None = None
-    selection_s: float | None = None  # of the keys for all budgets together
+    selection_s: float | None = None  # of the keys for all budgets in total
     fitting_s: float | None = None  # of these in-betweens; 0 for linear ones
     note: str = ""
 
@@ -178,7 +178,7 @@ def format_errors(median: MedianRow | None) -> str:
 
 
 def format_number(value: float | None) -> str:
-    """Return a number with as many decimals as matter."""
+    """Return a number with as many decimals as are significant."""
     if value is None:
         return "-"
     return f"{value:,.0f}" if abs(value) >= 99.95 else f"{value:.1f}" if abs(value) >= 9.995 else f"{value:.2f}"
