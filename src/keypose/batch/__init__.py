@@ -1,4 +1,5 @@
-"""Batch work on many clips: file discovery, planning of targets, a worker pool, and one job module per command."""
+"""Batch work on many clips: file discovery, planning of target files, a worker pool, and one module with its job per
+command."""
 
 from keypose.batch.pool import Failure, Outcome, default_jobs, map_clips
 

@@ -29,7 +29,7 @@ from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
 from keypose.validation import check_int
 
-CLIPS_PER_JOB = 4  # offsets CLIPS_PER_WORKER of ``default_jobs``: here a worker pays off for one clip
+CLIPS_PER_JOB = 4  # compensates CLIPS_PER_WORKER of ``default_jobs``, as here a worker is worth starting for one clip
 Clip = Motion | str | PathLike[str]
 
 LAYOUT = 1  # version of these files and of the meaning of their figures
@@ -82,7 +82,7 @@ def compare_clip(job: CompareJob, on_progress: OnProgress | None = None) -> Comp
     new_rows = measure_motion(part, job.settings, source=source, source_fps=motion.fps, on_progress=on_progress)
     try:
         job.cache.save_rows(key, new_rows)
-    except FileError as error:  # measuring is slow: return the rows without caching them
+    except FileError as error:  # as measuring is slow, the rows are returned without being cached
         source_name = job.source.name if isinstance(job.source, Motion) else str(job.source)
         warn_caller(FormatWarning(f"compared, but not kept for another run: {error}", subject=source_name))
     return CompareResult(new_rows, key, False, notes)
@@ -110,12 +110,12 @@ def compare(
 
     ``motions``: one or several Motions or paths of motion files. ``methods``: names of ``kp.methods()``,
     ``"salient-inbetween"`` (the keys that ``unbake`` chooses) and the references ``"per-curve"`` and ``"pca"``, which
-    get as many stored values as fitted keys; None: all. ``inbetweens``: ``"linear"``, ``"fitted"`` and ``"polished"``
+    may store as many values as fitted keys; None: all. ``inbetweens``: ``"linear"``, ``"fitted"`` and ``"polished"``
     (as ``unbake`` writes them). ``curves`` adds budgets from 1 to 25 % of the frames. ``fps`` is the maximum rate:
-    slower clips keep their own, see ``Comparison.slower_clips``. ``frames``: a range (start, stop) at the clip's own
-    rate.
+    slower clips are compared at their own rate, see ``Comparison.slower_clips``. ``frames``: a range (start, stop) at
+    the clip's own rate.
 
-    With ``jobs`` above 1 clips are compared in that many processes. ``cache_folder`` holds finished clips: an
+    With ``jobs`` above 1 clips are compared in that many processes. Finished clips are cached in ``cache_folder``: an
     interrupted run resumes from there, and unchanged clips are not measured again. ``on_clip`` is called with the
     number of finished clips and of all clips. A clip that cannot be read or compared raises a KeyposeError.
     """
@@ -167,12 +167,12 @@ def _build_error(path: Path, failure: Failure | None) -> Exception:
 
 @dataclass(frozen=True)
 class CompareCache:
-    """A folder of finished clips. Damaged entries, and those of other settings or versions, count as missing."""
+    """A folder of finished clips. Damaged entries, and those of other settings or versions, are ignored."""
 
     folder: Path
 
     def build_key(self, digest: str, settings: CompareOptions) -> str:
-        """Return the hash of everything that the figures depend on: frames, settings, program version."""
+        """Return the hash of everything on which the figures depend: frames, settings, program version."""
         parts = (LAYOUT, keypose.__version__, list(COLUMN_TYPES), digest, asdict(settings))
         return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
@@ -195,7 +195,7 @@ class CompareCache:
         write_atomically(self._path(key), gzip.compress(json.dumps(document, allow_nan=False).encode(), 6, mtime=0))
 
     def prune(self, keys: Collection[str]) -> None:
-        """Remove cache files of earlier runs whose key is not in ``keys``; other files stay."""
+        """Remove cache files of earlier runs with a key that is not in ``keys``; other files are not removed."""
         current_names = {self._path(key).name for key in keys}
         with suppress(OSError):
             for file in self.folder.glob(f"{'[0-9a-f]' * 64}{SUFFIX}"):

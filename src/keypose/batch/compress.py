@@ -56,11 +56,11 @@ class CompressResult:
     n_groups: int
     source_bytes: int
     bytes: int
-    keys: int | None  # in the file
+    keys: int | None  # number of keys in the file
     swings: int | None
-    companion_bytes: int  # of the file, for keys and swings
-    has_frames: bool  # False: it holds only keys or swings
-    lossless: bool  # also with a tolerance, if storing every number takes no more bytes
+    companion_bytes: int  # bytes of the file for keys and swings
+    has_frames: bool  # False: the file contains only keys or swings
+    lossless: bool  # also with a tolerance, if storing every number needs no more bytes
     source_tolerance_mm: float | None  # tolerance of the source, if it was compressed before
     verified: bool
     error: LargestError | None  # None if lossless or not verified
@@ -82,7 +82,8 @@ def compress_clip(job: CompressJob, progress: Callable[[float], None] | None = N
 
     ``progress`` is called with the encoded share, from 0 to 1.
     """
-    source_bytes = job.source.stat().st_size if job.source.is_file() else 0  # measured first: the target may replace it
+    # Measured first, as the target may replace the file.
+    source_bytes = job.source.stat().st_size if job.source.is_file() else 0
     frameless = load_frameless(job.source, job.load_options.limits)
     if frameless is not None:
         return _compress_frameless(job, frameless, source_bytes)

@@ -64,7 +64,8 @@ def _load_tolerance_mm(path: Path) -> float | None:
 
 
 def _load(job: ConvertJob) -> Motion | KeyedMotion:
-    """Return the clip to save; keys stay keys if the target format stores them and the job changes nothing."""
+    """Return the clip to save; keys are preserved if the target format stores them and the job does not change the
+    motion."""
     is_changed = (job.frames, job.fps, job.load_options.fps) != (None, None, None) or job.write_reference_pose
     if job.source.name.lower().endswith(KEYS_SUFFIXES) and target_format(job.target).keeps_keys and not is_changed:
         return load_keyed(job.source, limits=job.load_options.limits)

@@ -1,8 +1,8 @@
-"""The same map over clips as ``pool.map_clips``, on the workers of a Dask cluster.
+"""A map over clips like ``pool.map_clips``, on the workers of a Dask cluster.
 
-Items contain everything they need, so workers need only Keypose and no shared disk (start them with ``--nthreads 1``:
-an item uses one thread). Dask retries an item whose worker died; an item that kills several workers has failed.
-Anyone who can reach a scheduler can run any code on its workers: run clusters in a private network, or behind ``tls://``.
+Items contain all their data, so workers need only Keypose and no shared disk (start them with ``--nthreads 1``, as an
+item uses one thread). If a worker dies, Dask retries its item; an item that kills several workers has failed. Anyone
+who can reach a scheduler can run any code on its workers: run clusters in a private network, or behind ``tls://``.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def map_on_dask(
 ) -> Generator[Outcome[Result]]:
     """Yield the outcome of ``function`` for every item, computed on the cluster at ``address`` (``dask://host:8786``).
 
-    Otherwise as ``map_clips``. Items are consumed as the cluster has capacity for them; ``on_start`` is called with
-    the index of each submitted item. Raises a KeyposeError if the scheduler is lost or the cluster has no worker for
-    ``no_worker_timeout_s`` seconds; outcomes yielded before stay valid. To stop early, close the iterator: pending
-    items are cancelled.
+    Otherwise as ``map_clips``. Items are consumed as the cluster has capacity for them; ``on_start`` is called with the
+    index of each submitted item. Raises a KeyposeError if the scheduler is lost or the cluster has no worker for
+    ``no_worker_timeout_s`` seconds; outcomes yielded before stay valid. To stop early, close the iterator; pending
+    items are then cancelled.
     """
     scheduler = parse_scheduler_address(address)
     client = _connect(scheduler)
@@ -125,7 +125,7 @@ class _Map(Generic[Item, Result]):
                 self._submit(index, item)
             except KeyposeError:
                 raise
-            except Exception as error:  # whatever an item's own pickling may raise
+            except Exception as error:  # the pickling of an item may raise anything
                 if self.client.status != "running":
                     raise self._connection_error(error) from None
                 yield Outcome(index, failure=build_failure(error))

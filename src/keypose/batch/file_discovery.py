@@ -27,7 +27,7 @@ MAX_NAMES = 5_000  # read from a folder
 
 @dataclass(frozen=True)
 class ClipFile:
-    """A file to read, and its path relative to the folder or pattern that it was found by."""
+    """A file to read, and its path relative to the folder or pattern with which it was found."""
 
     path: Path
     relative: Path
@@ -44,8 +44,8 @@ class ClipFiles:
 def discover_clips(names: Sequence[str]) -> ClipFiles:
     """Return the named files, the motion files in and below folders, and the matches of patterns (also ``**``).
 
-    Patterns arrive here on Windows, or in quotes; other shells expand them. A file named directly is returned with any
-    suffix, and without checking that it exists: reading it will.
+    Only on Windows, or in quotes, patterns are not expanded by the shell. A file that is named directly is returned
+    with any suffix, and without checking that it exists.
     """
     files: dict[str, ClipFile] = {}
     problems: list[FileError] = []
@@ -90,7 +90,7 @@ def _expand_pattern(pattern: str, problems: list[FileError]) -> Iterator[ClipFil
 
 
 def _glob(pattern: Path, problems: list[FileError]) -> Iterator[Path]:
-    """Yield matches; ``**`` is a folder and all below it, without following links, which may form a cycle."""
+    """Yield matches; ``**`` is a folder and all folders below it, without following links, which may form a cycle."""
     if "**" not in pattern.parts:
         yield from map(Path, glob.glob(os.fspath(pattern)))  # noqa: PTH207 - Path.glob wants a fixed root
         return
@@ -100,7 +100,7 @@ def _glob(pattern: Path, problems: list[FileError]) -> Iterator[Path]:
         if not os.path.isdir(start) or (glob.has_magic(os.fspath(before)) and start.is_symlink()):  # noqa: PTH112
             continue
         if not after:
-            yield start  # the caller walks it
+            yield start  # the caller lists the folders below it
             continue
         for root in _walk_folders(start, problems):
             yield from _glob(Path(glob.escape(os.fspath(root)), *after), problems)
@@ -158,8 +158,8 @@ def _record_problem(problems: list[FileError]) -> Callable[[OSError], None]:
 def _filter_motion_files(names: Iterable[str]) -> list[str]:
     """Return the names with a motion suffix, sorted, without files that belong to another clip.
 
-    ASF files beside AMC files are only their skeletons. Keys that ``unbake`` wrote beside its result, and swings
-    beside their clip, are not clips of their own.
+    ASF files beside AMC files are only their skeletons. Keys that ``unbake`` wrote beside its result, and swings beside
+    their clip, are no separate clips.
     """
     motion_names = sorted(n for n in names if n.lower().endswith(readable_suffixes()) and not n.startswith("."))
     if any(name.lower().endswith(SKELETON_USER_SUFFIXES) for name in motion_names):
@@ -190,7 +190,7 @@ def suggest_name(typed_name: str, choices: Iterable[str]) -> str:
 def suggest_file(path: Path) -> Path | None:
     """Return the motion file or folder beside ``path`` with the most similar name; None if there is none.
 
-    Names with other digits are other takes, not typing errors.
+    Names that differ in digits are other takes, not typing errors.
     """
     try:
         with os.scandir(path.parent) as entries:
@@ -199,7 +199,7 @@ def suggest_file(path: Path) -> Path | None:
         return None
     by_suffix = sorted(
         names, key=lambda name: (name.lower().endswith(path.suffix.lower()), name)
-    )  # the same suffix wins
+    )  # a name with the same suffix is preferred
     same_digits = {_comparable_stem(name): name for name in by_suffix if _stem_digits(name) == _stem_digits(path.name)}
     matches = difflib.get_close_matches(_comparable_stem(path.name), same_digits, n=1, cutoff=MIN_SIMILARITY)
     return path.with_name(same_digits[matches[0]]) if matches and same_digits[matches[0]] != path.name else None
@@ -212,7 +212,7 @@ def _is_candidate(entry: os.DirEntry[str]) -> bool:
 
 
 def _comparable_stem(name: str) -> str:
-    """Return the text to compare: equal suffixes would make any two short names similar."""
+    """Return the text to compare, without the suffix: equal suffixes would make any two short names similar."""
     return name.lower().split(".")[0]
 
 

@@ -75,7 +75,7 @@ def describe_clip(job: InfoJob) -> ClipInfo:
     if is_kps_file(job.path):
         return _describe_kps(job)
     motion = load_clip(job.path, job.load_options)
-    with np.errstate(over="ignore", invalid="ignore"):  # absurd offsets may overflow the height
+    with np.errstate(over="ignore", invalid="ignore"):  # extreme offsets may overflow the height
         return describe(motion, job.path, tree=job.tree)
 
 

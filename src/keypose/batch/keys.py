@@ -46,7 +46,7 @@ class KeysResult:
     cost: float
     counts: tuple[int, ...]  # numbers of keys on the ladder
     costs: tuple[float, ...]  # cost of each of them
-    cliffs: tuple[int, ...]  # numbers of keys worth stopping at, strongest first
+    cliffs: tuple[int, ...]  # numbers of keys at which the cost drops, strongest first
     score: Score | None  # of the in-betweens, positions only; None, like the errors below, for a figure without height
     span_costs: tuple[float, ...] | None  # per key but the last, the cost of the span up to the next key
     span_mm: tuple[float, ...] | None  # per key, the largest error up to the next key

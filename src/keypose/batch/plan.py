@@ -77,7 +77,7 @@ def plan_folder(
 
 
 def looks_like_file(folder: Path) -> bool:
-    """Return whether a missing folder is named like a motion file, which is probably a mistake."""
+    """Return whether a folder that does not exist is named like a motion file, which is probably a mistake."""
     return folder.name.lower().endswith(readable_suffixes()) and not os.path.isdir(folder)  # noqa: PTH112 - long names
 
 
@@ -90,7 +90,7 @@ def _unwritable_message(suffix: str, suffixes: tuple[str, ...]) -> str:
 
 
 def _build_plan(targets: list[Target], existing: ExistingPolicy) -> Plan:
-    """Return the plan; raise if clips would overwrite each other or files that must stay.
+    """Return the plan; raise an error if clips would overwrite each other or existing files that must not be replaced.
 
     With "skip", a clip that is its own target was written by an earlier run into the same folder and is skipped.
     """
@@ -148,7 +148,7 @@ def _portable_path(path: Path) -> str:
 
 
 def drop_pose_notes(notes: Iterable[str]) -> tuple[str, ...]:
-    """Return the notes without those about a separate reference pose, of which results have a field."""
+    """Return the notes without those about a separate reference pose, which is a field of results."""
     return tuple(note for note in notes if note not in (REFERENCE_POSE_NOTE, FIRST_FRAME_NOTE))
 
 
@@ -156,12 +156,12 @@ def drop_pose_notes(notes: Iterable[str]) -> tuple[str, ...]:
 def atomic_target(target: Path) -> Iterator[Path]:
     """Yield a hidden temporary file beside ``target`` that replaces it at the end, unless an exception is raised.
 
-    A symbolic link stays a link; an existing file keeps its permissions. An existing target that is not a regular file
-    (a pipe, a device, a folder, a link to itself) is never replaced. Errors name the target.
+    A symbolic link remains a link; the permissions of an existing file do not change. An existing target that is not a
+    regular file (a pipe, a device, a folder, a link to itself) is never replaced. Errors name the target.
     """
     real_target = Path(os.path.realpath(target))
     _check_replaceable(target, real_target)
-    suffix = real_target.name[len(stem(real_target.name)) :]  # it decides the format
+    suffix = real_target.name[len(stem(real_target.name)) :]  # it determines the format
     temp_file = real_target.with_name(f".{secrets.token_hex(6)}{suffix}")
     try:
         yield temp_file

@@ -1,9 +1,10 @@
 """Map a function over clips in worker processes of this machine.
 
-Not a ``ProcessPoolExecutor``: that cannot tell which item a dead worker had, and when one worker dies it ends all of
-them and loses their items. Here every worker has its own pipe and one item at a time. So a dead worker costs only its
-item, no item is queued before a worker is free, and a worker whose parent is gone sees its pipe close and exits.
-Workers do not import the main module of their parent, as those of ``multiprocessing`` do: see ``_start_worker``.
+This is not a ``ProcessPoolExecutor``, which does not report the item of a dead worker and ends all workers, with their
+items, when one dies. Here every worker has its own pipe and one item at a time. Therefore only the item of a dead
+worker is lost, no item is queued before a worker is free, and a worker exits when its pipe is closed because the parent
+has ended. Workers do not import the main module of their parent, as those of ``multiprocessing`` do: see
+``_start_worker``.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 CLIPS_PER_WORKER = 4  # starting a worker takes about as long as reading this many clips
-STOP_S = 2.0  # time for a worker to clean up before it is killed
+STOP_S = 2.0  # time in which a worker may clean up before it is killed
 MAX_FAILED_STARTS = 3  # in a row, before the map raises
 
 
@@ -56,14 +57,14 @@ def map_clips(
 ) -> Generator[Outcome[Result]]:
     """Yield the outcome of ``function`` for every item, computed in ``jobs`` processes, in order of completion.
 
-    ``Outcome.index`` is the item's index in ``items``, which are consumed lazily. An item that fails, or whose worker
-    dies, has an outcome with a failure; the others go on. ``on_start`` is called with the index of each item before
-    it is processed. One job or one item runs in this process. If the system allows fewer processes or open files
-    than ``jobs`` need, the map uses fewer workers.
+    ``Outcome.index`` is the item's index in ``items``, which are consumed lazily. If an item fails or its worker dies,
+    its outcome is a failure; the other items are processed. ``on_start`` is called with the index of each item before
+    it is processed. One job or one item runs in this process. If the system allows fewer processes or open files than
+    ``jobs`` need, the map uses fewer workers.
 
     Function and items must be picklable, and the function must be defined at the top level of a module that can be
     imported from ``sys.path``: a function of the main script raises an OptionError if it would run in other processes.
-    To stop early, close the iterator (``contextlib.closing``): no worker outlives it.
+    To stop early, close the iterator (``contextlib.closing``); this ends all workers.
     """
     if jobs < 1:
         raise OptionError(f"{jobs} jobs", expected="at least 1")
@@ -91,7 +92,7 @@ def _pickle_function(function: Callable[..., Any]) -> bytes:
         return _pickle(function)
     except OptionError:
         raise
-    except Exception as error:  # whatever pickling may raise
+    except Exception as error:  # pickling may raise anything
         raise OptionError(
             f"{function!r} cannot be sent to other processes ({error})", expected="a function at the top of a module"
         ) from None
@@ -104,7 +105,7 @@ def _pickle(value: object) -> bytes:
 
 
 class _Pickler(pickle.Pickler):
-    """Refuses what a worker cannot unpickle, because it does not import the main script."""
+    """Rejects objects that a worker cannot unpickle because it does not import the main script."""
 
     def reducer_override(self, value: Any) -> Any:
         if isinstance(value, type | FunctionType) and value.__module__ == "__main__":
@@ -138,12 +139,13 @@ class _Pool(Generic[Item, Result]):
     n_failed_starts: int = 0
 
     def outcomes(self) -> Generator[Outcome[Result]]:
-        atexit.register(self._stop)  # of an iterator that was not closed
+        atexit.register(self._stop)  # also if the iterator was not closed
         try:
             while True:
                 while len(self.workers) < self.n_workers and self._has_more(n_waiting=self._count_idle()):
                     try:
-                        with block_interrupts():  # no worker is lost between its start and its entry in the list
+                        # So that no worker is lost between its start and its entry in the list.
+                        with block_interrupts():
                             self.workers.append(self._start_worker())
                     except OSError:
                         self._reduce_workers()
@@ -193,7 +195,7 @@ class _Pool(Generic[Item, Result]):
     def _reduce_workers(self) -> None:
         """Continue with the existing workers, as the system allows no more processes or open files.
 
-        The newest one is released if others remain, so that this process can still open files.
+        The newest one is released if there are others, so that this process can still open files.
         """
         if len(self.workers) > 1 and self.workers[-1].item_index is None:
             self._release(self.workers[-1])
@@ -201,9 +203,10 @@ class _Pool(Generic[Item, Result]):
 
     def _start_worker(self) -> _Worker:
         """Start an interpreter that runs ``worker.main`` with the ``sys.path`` of this one."""
-        import subprocess  # not at the top, because workers import this module and start no processes
+        import subprocess  # not at the top of the module, because workers import it and start no processes
 
-        # "" is the folder in which Python was started, as for multiprocessing: this process may have left it.
+        # "" means the folder in which Python was started, as for multiprocessing; the current folder may be another
+        # one.
         path = [folder or process.ORIGINAL_DIR for folder in sys.path]  # type: ignore[attr-defined]
         parent_pipe, worker_pipe = Pipe()
         handle = worker_pipe.fileno()
@@ -245,7 +248,7 @@ class _Pool(Generic[Item, Result]):
             return None
         try:
             outcome: Outcome[Result] = pickle.loads(message)
-        except Exception as error:  # whatever a result's own unpickling may raise
+        except Exception as error:  # the unpickling of a result may raise anything
             outcome = Outcome(worker.item_index, failure=build_failure(error))
         return replace(outcome, index=worker.item_index)
 
@@ -257,7 +260,7 @@ class _Pool(Generic[Item, Result]):
                 self.on_start(index)
             try:
                 message = _pickle(item)
-            except Exception as error:  # whatever an item's own pickling may raise
+            except Exception as error:  # the pickling of an item may raise anything
                 yield Outcome(index, failure=build_failure(error))
                 continue
             worker.item_index, worker.started_at = index, time.perf_counter()
@@ -312,7 +315,7 @@ def describe_exit(exit_code: int | None) -> str:
 
 @contextmanager
 def block_interrupts() -> Iterator[None]:
-    """Block SIGINT, so that a process that is starting does not print a traceback on Ctrl-C, which goes to the group.
+    """Block SIGINT, so that a starting process does not print a traceback on Ctrl-C, which is sent to the whole group.
 
     The new process inherits the blocked signal, and unblocks it once it has set its handler.
     """

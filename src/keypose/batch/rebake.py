@@ -24,11 +24,11 @@ from keypose.options import LoadOptions
 
 ResolvedTiming = Literal["keys", "frames", "own"]
 SAME_ROTATION_RAD = 1e-6
-MIN_MATCH_RATIO = 0.25  # share of the keys: an edit leaves most of them unchanged
+MIN_MATCH_RATIO = 0.25  # share of the keys, as an edit does not change most of them
 
 MATCH_DEG = 2.0  # maximum median difference of the angles of a pose
-MIN_RANGE_DEG = 5.0  # angles that vary less are ignored: most fingers are stiff in every capture
-MIN_ANGLES, MIN_KEYS = 3, 2  # fewer are not compared
+MIN_RANGE_DEG = 5.0  # angles that vary less are ignored, such as those of fingers, which are stiff in most captures
+MIN_ANGLES, MIN_KEYS = 3, 2  # poses with fewer angles, and motions with fewer keys, are not compared
 MIN_BONE_RATIO = 1e-6  # relative to the longest bone
 
 
@@ -48,8 +48,8 @@ class RebakeJob:
 class RebakeResult:
     """What was written, and from what."""
 
-    original: str  # the file that the detail comes from, possibly the edit itself
-    timing: ResolvedTiming  # "keys": some were moved; "own": as the edit itself moved it
+    original: str  # the file with the detail, possibly the edit itself
+    timing: ResolvedTiming  # "keys": with moved keys; "own": the detail and timing of the edit itself
     n_moved_keys: int  # with their detail
     frames: int
     fps: float
@@ -66,7 +66,7 @@ def rebake_clip(job: RebakeJob) -> RebakeResult:
     original, path = _load_original(job, keyed)
     has_own_detail = original is keyed
     if keyed is not None and not has_own_detail and not _same_detail(keyed, original):
-        keyed = replace(keyed, residual=None)  # use the detail of the named file, not that of the edit
+        keyed = replace(keyed, residual=None)  # the detail of the named file is used, not that of the edit
     edited = keyed or _load_dense_edit(job, original, problem)
     _warn_if_unrelated(job, edited, original, path)
     if has_own_detail and job.timing == "frames":
@@ -112,7 +112,7 @@ def _load_keyed_edit(job: RebakeJob) -> tuple[KeyedMotion | None, str]:
         return load_keyed(
             job.source, animation=load_options.animation, fps=load_options.fps, limits=load_options.limits
         ), ""
-    except FormatError as error:  # keys of an animation program may be at fractional frames
+    except FormatError as error:  # keys of other programs may be at fractional frames
         if job.timing == "keys":
             raise
         return None, error.problem
@@ -176,7 +176,7 @@ def _warn_if_unrelated(job: RebakeJob, edited: KeyedMotion | Motion, original: K
 
 @dataclass(frozen=True)
 class DetailSources:
-    """Where the detail of an edit may come from: a named file, else the edit itself, else the keys beside it."""
+    """Possible sources of the detail of an edit: a named file, else the edit itself, else the keys beside it."""
 
     explicit: Path | None = None
     companion: Path | None = None  # None if it does not exist
@@ -192,14 +192,14 @@ def find_detail_sources(file: ClipFile, from_path: Path | None) -> DetailSources
         return DetailSources(
             next((path for path in candidates if path.is_file()), candidates[0]), expected=candidates[0]
         )
-    if file.path.name.lower().endswith(KEYS_SUFFIXES):  # it would be its own companion
+    if file.path.name.lower().endswith(KEYS_SUFFIXES):  # the file would be its own companion
         return DetailSources()
     candidates = _candidate_keys_files(file.path)
     return DetailSources(None, next((path for path in candidates if path.is_file()), None), candidates[0])
 
 
 def _candidate_keys_files(path: Path) -> list[Path]:
-    """Return the paths that the keys of a file may have: those of ``unbake``, and those of ``save`` for BVH files."""
+    """Return the possible paths of the keys of a file: those of ``unbake``, and those of ``save`` for BVH files."""
     names = (stem(path.name), path.name.removesuffix(".gz"))
     return [path.with_name(name + suffix) for name in names for suffix in KEYS_SUFFIXES]
 
@@ -217,7 +217,8 @@ def is_same_clip_name(source: Path, original: Path) -> bool:
 
 
 def find_detail_conflict(rebakes: Sequence[tuple[Path, Path, DetailSources]]) -> Path | None:
-    """Return the first target that would replace a file whose detail is needed, of (edit, target, sources) triples."""
+    """Return the first target, of (edit, target, sources) triples, that would replace a file with detail that is
+    needed."""
     protected = set()
     for source, _, sources in rebakes:
         own_file = source if sources.explicit is None and may_have_detail(source) else None

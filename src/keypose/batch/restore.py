@@ -36,7 +36,7 @@ class RestoreJob:
     from_s: float | None = None
     to_s: float | None = None
     write_companions: bool = True  # write keys and swings to own files if the target cannot store them
-    write_reference_pose: bool = True  # as frame 0, if the format has no other place for it
+    write_reference_pose: bool = True  # whether it is written as frame 0 if the format has no other place for it
     overwrite: bool = False  # existing files of keys and swings
     limits: Limits = field(default_factory=Limits)
 
@@ -122,7 +122,7 @@ def _load_content(stored: StoredMotion, job: RestoreJob) -> Motion | KeyedMotion
     keyed = stored.keyed() if takes_keys and job.is_whole_clip else None
     if keyed is not None:
         return keyed
-    if is_keys_file:  # a key on every frame would be a large and useless file
+    if is_keys_file:  # a file with a key on every frame would be large and useless
         reason = "its keys cannot be cut in time" if stored.has_keys else "holds no keys"
         unbake = f"keypose unbake {shlex.quote(str(job.source))} {shlex.quote(str(job.target))}"
         raise OptionError(reason, path=job.source, hint=f"expected a format of motions, or to find keys: {unbake}")

@@ -1,4 +1,4 @@
-"""A .kps file as a whole: its figures, its damage, what it holds beside frames, and the comparison with its source."""
+"""A .kps file as a whole: its figures, its damage, its keys and swings, and the comparison with its source."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from keypose.storage.lossless import ChannelTable
 from keypose.storage.lossless.layout import same_bits
 from keypose.swings import Swings
 
-SAME_RATE = 1e-3  # relative: .0083333 s and 1/120 s count as equal
+SAME_RATE = 1e-3  # relative difference of equal rates, such as .0083333 s and 1/120 s
 RAW_BYTES = 40  # per joint and frame: rotation, translation and scale in float32, as engines count
 
 HEADER_FIELDS = ("fps", "up", "metres_per_unit", "first_frame", "reference_pose", "skeleton")
-IGNORED_FIELDS = ("notes",)  # readers add notes
-ROUNDING_TOLERANCE = 1e-6  # relative: a few times that of 32-bit numbers
+IGNORED_FIELDS = ("notes",)  # as readers add notes
+ROUNDING_TOLERANCE = 1e-6  # relative difference, a few times the rounding of 32-bit numbers
 MAX_COMMANDS = 4  # restore commands in one message
 
 
@@ -62,7 +62,7 @@ def find_companion(file: ClipFile, from_path: Path | None, suffixes: Sequence[st
     if from_path is not None and not from_path.is_dir():
         return CompanionFile(from_path, is_explicit=True)
     base = file.path if from_path is None else from_path / file.relative
-    if base.name.lower().endswith(KEYS_SUFFIXES + SWINGS_SUFFIXES):  # it would be its own companion
+    if base.name.lower().endswith(KEYS_SUFFIXES + SWINGS_SUFFIXES):  # the file would be its own companion
         return None
     names = (base.name.removesuffix(".gz"), stem(base.name))
     candidates = [base.with_name(name + suffix) for name in names for suffix in suffixes]
@@ -73,7 +73,7 @@ def find_companion(file: ClipFile, from_path: Path | None, suffixes: Sequence[st
 
 
 def load_frameless(path: Path, limits: Limits) -> KeyedMotion | Swings | None:
-    """Return the keys or swings of a file that holds no frames; None for other files."""
+    """Return the keys or swings of a file without frames; None for other files."""
     name = path.name.lower()
     if name.endswith(KEYS_SUFFIXES):
         return load_keyed(path, limits=limits)
@@ -135,9 +135,9 @@ def _find_mismatch(companion: KeyedMotion | Swings, motion: Motion) -> str:
 
 
 def load_channel_table(path: Path, motion: Motion, limits: Limits, *, is_kps: bool) -> ChannelTable | None:
-    """Return the numbers of the BVH file that a motion was read from; None if there are none.
+    """Return the numbers of the BVH file from which a motion was read; None if there are none.
 
-    ``is_kps``: ``path`` is a .kps file, which may hold the numbers of a BVH file.
+    ``is_kps``: ``path`` is a .kps file, which may contain the numbers of a BVH file.
     """
     if not is_kps:
         return read_channel_table(path, motion, limits=limits)

@@ -20,11 +20,11 @@ from keypose.swings.edit import SwingChange, SwingEdit
 from keypose.validation import check_number
 
 FEET_NOTE = "swings are written as they were edited; feet are held only where a motion is written"
-SPAN_OPTIONS = ("from_s", "to_s")  # options of ``find`` that a retime takes too
+SPAN_OPTIONS = ("from_s", "to_s")  # options of ``find`` that are also options of ``retime``
 
 MAX_NAMES = 4
 TIME_FILTERS = ("at_s", "from_s", "to_s")  # options of ``find`` about time
-SCALING_OPERATIONS = ("scale", "set_angle")  # ``intensify`` would also change keys
+SCALING_OPERATIONS = ("scale", "set_angle")  # not ``intensify``, which also changes keys
 
 
 @dataclass(frozen=True)
@@ -82,8 +82,9 @@ class SwingEditResult:
     n_swings: int
     n_joints: int  # with swings
     edits: tuple[EditReport, ...]
-    feet_held_mm: float | None  # maximum displacement of an ankle by holding feet, on a figure of 1.7 m; None: not held
-    tips: tuple[str, ...]  # when the figure newly loses balance
+    # Maximum displacement of an ankle by planting feet, on a figure of 1.7 m; None: not planted.
+    feet_held_mm: float | None
+    tips: tuple[str, ...]  # the times at which the figure tips over because of the edit
     error_deg: float | None  # None, like the next two, after an edit or without a capture
     error_per_angle_deg: float | None
     score: Score | None
@@ -214,7 +215,7 @@ def _check_one_side(swings: Swings, targets: Sequence[Swing], joints: Sequence[s
 
 
 def _max_ankle_displacement_mm(free: Motion, held: Motion) -> float | None:
-    """Return the maximum distance of ankles with feet held and without, in mm; None without feet or height."""
+    """Return the maximum distance in mm between ankles with and without planted feet; None without feet or height."""
     ankles = [joints[0] for joints in free.skeleton.anatomy.feet().values()]
     if not ankles or not free.height > 0:
         return None
@@ -227,7 +228,7 @@ def unchanged_keys_note(
 ) -> str:
     """Return a note about keyed spans of the joints that an edit of their swings does not change; empty if none.
 
-    Counts spans in the selected time or, without a time filter, between the first and the last target.
+    It counts spans in the selected time or, without a time filter, between the first and the last target.
     """
     n_total = 0
     names: list[str] = []

@@ -77,11 +77,11 @@ class SwingsJob:
 
     path: Path
     loader: SwingsLoader = field(default_factory=SwingsLoader)
-    level: float = 1.0  # share of the swings to keep, the rest is simplified
+    level: float = 1.0  # share of the swings that are played; the others are dropped
     joints: tuple[str, ...] = ("all",)  # to report one by one
     filters: Mapping[str, Any] = field(default_factory=dict)  # options of ``find``: also list the matching swings
-    sweep: bool = False  # over thresholds, instead of all else
-    include_swings: bool = True  # return the swings too, not only figures
+    sweep: bool = False  # whether size and error by threshold are reported instead of the swings
+    include_swings: bool = True  # whether the result contains the swings, not only figures
 
 
 @dataclass(frozen=True)

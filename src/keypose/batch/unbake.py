@@ -113,7 +113,7 @@ def load_capture(source: Path, load_options: LoadOptions) -> Motion:
 
 
 def _unbake_motion(motion: Motion, job: UnbakeJob, select_options: Mapping[str, Any]) -> KeyedMotion:
-    rounding = target_format(job.target).rounding_mm  # so that the rounded file stays within the tolerance
+    rounding = target_format(job.target).rounding_mm  # so that the rounded file is within the tolerance
     tolerance_mm = None if job.tolerance_mm is None else job.tolerance_mm - rounding
     return unbake_with_method(
         motion, job.method, job.keys, tolerance_mm, select_options, job.curve_options, auto=job.auto
@@ -162,7 +162,7 @@ def _shift_frames(
 
 
 def _write(keyed: KeyedMotion, target: Path, keys_file: Path | None) -> None:
-    """Write both files or none: the keys file has a hidden name until the target is written."""
+    """Write both files or none; the keys file has a hidden name until the target is written."""
     # `save` would write the keys to a second file beside the target; the keys file replaces that.
     content = keyed.sample() if target_format(target).has_keys_sidecar else keyed
     if keys_file is None:

@@ -32,11 +32,12 @@ EXIT_STOPPED = 128 + signal.SIGTERM
 
 @dataclass(frozen=True)
 class Failure:
-    """Why an item has no result: the error with its fields, or text, as not every exception can be pickled."""
+    """The reason why an item has no result: the error with its fields, or its text, as not every exception can be
+    pickled."""
 
     kind: str  # the exception's class; "crash" if the process died
     message: str
-    traceback: str = ""  # only of errors that bad input should not cause
+    traceback: str = ""  # only of errors that invalid input should not cause
     error: KeyposeError | None = field(default=None, compare=False)  # None: of another class, or the process died
 
     @property
@@ -64,7 +65,7 @@ def run_item(function: Callable[[Item], Result], index: int, item: Item) -> Outc
         warnings.simplefilter("always", FormatWarning)
         try:
             value = function(item)
-        except (Exception, SystemExit) as error:  # one item's error must not end the others
+        except (Exception, SystemExit) as error:  # an error of one item must not end the others
             failure = build_failure(error)
     seconds = time.perf_counter() - start
     for warning in recorded:
@@ -99,7 +100,7 @@ def _stop(signal_number: int, frame: FrameType | None) -> None:
 
 def main(handle: int) -> NoReturn:
     """Run a worker: receive a function, send ``ready``, then an outcome for every item until the pipe closes."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is handled by the parent
     signal.signal(signal.SIGTERM, _stop)
     if hasattr(signal, "pthread_sigmask"):
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -109,7 +110,7 @@ def main(handle: int) -> NoReturn:
     except _StopRequest:
         os._exit(EXIT_STOPPED)
     except (EOFError, OSError):
-        os._exit(0)  # no more items, or no parent
+        os._exit(0)  # there are no more items, or the parent has ended
 
 
 def _serve(pipe: Connection[Any, Any]) -> NoReturn:
@@ -129,7 +130,7 @@ def _serve(pipe: Connection[Any, Any]) -> NoReturn:
 def _load_function(message: bytes) -> Callable[[Any], Any]:
     try:
         function: Callable[[Any], Any] = pickle.loads(message)
-    except Exception:  # whatever its module raises when it is imported
+    except Exception:  # the import of its module may raise anything
         traceback.print_exc()
         os._exit(1)
     return function
@@ -139,5 +140,5 @@ def _handle_message(function: Callable[[Any], Any], message: bytes) -> bytes:
     outcome = run_item(lambda data: function(pickle.loads(data)), 0, message)
     try:
         return pickle.dumps(outcome)
-    except Exception as error:  # whatever a result's own pickling may raise
+    except Exception as error:  # the pickling of a result may raise anything
         return pickle.dumps(Outcome[Any](0, failure=build_failure(error)))
