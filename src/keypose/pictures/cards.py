@@ -36,11 +36,12 @@ _TH = _CELL + "padding:0 1.2em 0 0;font-weight:400;opacity:0.65;white-space:nowr
 _TD = _CELL + "padding:0"
 
 POSES = 6
-MANY_BODY_PARTS, FEW_POSES = 30, 3  # with many parts (such as markers) fewer poses, to limit the size of the card
+# Figures with many parts (such as markers) have fewer poses, to limit the size of the card.
+MANY_BODY_PARTS, FEW_POSES = 30, 3
 STRIP_PX = 170.0
 
 MIN_HEIGHT = 0.35  # height of the least important key relative to the most important
-MAX_MARKS = 1500  # on one bar; more keys are thinned evenly
+MAX_MARKS = 1500  # maximum number of keys on one bar; more are thinned evenly
 _LADDER_HEIGHT_PX = 260.0
 _SCORE_HEIGHT_PX = 170.0
 
@@ -170,9 +171,10 @@ def ladder_card(ladder: Ladder) -> str:
 
 
 def score_card(score: Score) -> str:
-    """Return HTML with all measures, and a curve of the mean error per frame, its peak marked, if that was computed.
+    """Return HTML with all measures and, if it was computed, a curve of the mean error per frame with its maximum
+    marked.
 
-    The largest error of a single joint may be in another frame, which is listed as well.
+    The largest error of a single joint may be in another frame; it is listed as well.
     """
     worst = f"{score.worst_joint} in frame {score.worst_frame:,}"
     curves = []

@@ -78,10 +78,10 @@ def plot_curves(
     Positions are in metres if the file states its unit, otherwise in file units.
 
     ``selection`` (a Selection, a KeyedMotion or frames) is marked by dots on the curves and vertical lines. Below the
-    curves is the saliency of Bulut & Capin of the joint's most salient curve, relative to its mean: frames above the
-    line at 1 are candidates, and the extrema among them, from which that method chooses, are drawn as rings on their
-    curve. ``joints`` defaults to the four body joints whose curves vary most; ``values="auto"`` shows positions for
-    markers, which have no rotations. With ``path`` the picture is saved as well.
+    curves is the saliency by Bulut & Capin of the most salient curve of the joint, relative to its mean: frames above
+    the line at 1 are candidates, and the extrema among them, from which that method selects keys, are drawn as rings on
+    their curve. ``joints`` defaults to the four body joints whose curves vary most; ``values="auto"`` shows positions
+    for markers, which have no rotations. With ``path`` the picture is saved as well.
     """
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
@@ -248,7 +248,7 @@ def _panel_lines(panel: _Panel) -> list[Line]:
 
 
 def _dots_path(xs: Floats, ys: Floats, area: Area) -> str:
-    """Return path data of zero-length segments, drawn as dots by a round stroke; empty if there are too many."""
+    """Return path data of segments of length zero, which a round stroke draws as dots; empty if there are too many."""
     if len(xs) > MAX_DOTS_PER_PX * area.width:
         return ""
     return "".join(f"M{number(x)} {number(y)}h0" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))

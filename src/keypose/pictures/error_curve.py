@@ -1,4 +1,4 @@
-"""Error against the number of keys, with cliffs: numbers of keys after which further keys gain little."""
+"""Error against the number of keys, with cliffs: numbers of keys after which further keys improve little."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from keypose.pictures.svg import SERIES, Picture, picture_path
 from keypose.validation import check_bool, check_int, check_text
 
 Ladders: TypeAlias = Ladder | Mapping[str, Ladder] | Sequence[Ladder]
-MAX_CLIFFS = 5  # marked on one ladder, the strongest
+MAX_CLIFFS = 5  # number of cliffs that are marked on one ladder, the strongest ones
 MAX_LADDERS = 30
 MAX_FRAMES = 2**31 - 1  # frame numbers have 32 bits
 REMOVED_PERCENT = (50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 97.5, 99.0, 99.5)  # % of the frames
@@ -41,8 +41,8 @@ def plot_errors(
 ) -> Picture:
     """Return a chart of cost against number of keys, for one ladder or several by name.
 
-    Costs are what each method minimises, in the units of its features: comparable along one line, and between lines
-    only if they have the same units. ``label`` and ``unit`` label the cost axis; use ``"mm"`` for ladders of
+    Costs are what each method minimises, in the units of its features: they can be compared along one line, and between
+    lines only if these have the same units. ``label`` and ``unit`` label the cost axis; use ``"mm"`` for ladders of
     ``cost="inbetween"``. Cliffs are marked with their number of keys, or the knee of the curve if there is no cliff;
     ``chosen`` marks the number of keys in use. The scale is logarithmic, so the line ends before a cost of 0.
     ``n_frames`` replaces the number of frames of the ladders. With ``path`` the picture is saved as well.
@@ -87,7 +87,7 @@ def plot_errors(
 
 @dataclass(frozen=True)
 class _StopPoints:
-    """Numbers of keys worth stopping at."""
+    """Numbers of keys after which further keys improve little."""
 
     cliffs: tuple[int, ...]  # strongest first
     knee: int | None  # None if there are cliffs

@@ -1,4 +1,4 @@
-"""Heat map of values by row and time, made for errors of joints."""
+"""Heat map of values by row and time, such as errors of joints."""
 
 from __future__ import annotations
 

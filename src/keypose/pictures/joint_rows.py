@@ -22,7 +22,7 @@ _ARM = re.compile(
 )
 _LEG = re.compile(r"(left|right)_(?:hip_joint|thigh|shin|foot|toes)")
 BODY_REGIONS = ("head", "trunk", "left arm", "right arm", "left leg", "right leg", "other joints")
-UPWARD = ("head", "trunk")  # listed from the last joint to the first, since these chains lead upwards
+UPWARD = ("head", "trunk")  # listed from the last joint to the first, as these chains lead upwards
 Keys: TypeAlias = Selection | KeyedMotion | Sequence[int] | Ints | None
 
 

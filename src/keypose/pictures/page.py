@@ -60,7 +60,7 @@ def page(
 
     ``intro`` is HTML between the title and the contents, ``foot`` HTML at the end. ``scripts`` and ``styles`` are
     JavaScript and CSS source, each included once; the content security policy allows only these scripts. The same
-    arguments give the same bytes.
+    arguments always result in the same bytes.
     """
     _check_ids(sections)
     all_scripts = tuple(dict.fromkeys((read_package_text("keypose.pictures", "page.js"), *scripts)))
@@ -158,7 +158,7 @@ def figure(picture: Picture, id: str, caption: str = "", more: str = "", *, max_
 
 
 def _prefix_ids(svg: str, prefix: str) -> str:
-    """Prefix all ids. Text cannot be mistaken for attributes, since its quotes are escaped."""
+    """Prefix all ids. Text is not confused with attributes, as its quotes are escaped."""
     svg = re.sub(r' id="([^"]*)"', rf' id="{prefix}-\1"', svg)
     svg = re.sub(r'="url\(#([^")]*)\)"', rf'="url(#{prefix}-\1)"', svg)
     return re.sub(r' href="#([^"]*)"', rf' href="#{prefix}-\1"', svg)
@@ -213,7 +213,7 @@ def notes(texts: Sequence[str], max_notes: int = 20) -> str:
 
 
 def details(summary: str, html: str) -> str:
-    """Return HTML that is collapsed under ``summary``, also in print."""
+    """Return HTML that is collapsed below ``summary``, also in print."""
     return f"<details><summary>{escape_text(summary)}</summary>\n{html}</details>\n"
 
 
@@ -226,8 +226,8 @@ def code(text: str) -> str:
 def format_shell_command(arguments: Iterable[str]) -> str:
     """Return ``arguments`` quoted for a shell.
 
-    Arguments that a page cannot show unchanged, such as names that are not UTF-8, are written as ``$'n\\xff.bvh'``,
-    which bash and zsh understand.
+    Arguments that cannot be displayed unchanged, such as names that are not UTF-8, are written as ``$'n\\xff.bvh'``,
+    the syntax of bash and zsh.
     """
     return " ".join(
         shlex.quote(argument) if clean_line(argument, len(argument)) == argument else _escape_bytes(argument)
@@ -238,7 +238,7 @@ def format_shell_command(arguments: Iterable[str]) -> str:
 def _escape_bytes(argument: str) -> str:
     try:
         encoded = argument.encode("utf-8", "surrogateescape")
-    except UnicodeEncodeError:  # a lone surrogate that stands for no byte of a name
+    except UnicodeEncodeError:  # a lone surrogate that does not represent a byte of a name
         encoded = argument.encode("utf-8", "surrogatepass")
     plain = "".join(chr(b) if 32 <= b < 127 and chr(b) not in "'\\" else f"\\x{b:02x}" for b in encoded)
     return f"$'{plain}'"

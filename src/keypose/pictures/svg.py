@@ -24,16 +24,16 @@ _NARROW_SIGNS = frozenset("fijlrtI .,:;|!'()[]-·")
 _WIDE_SIGNS = frozenset("mwMW@%…—")
 
 MAX_PIXELS = 1 << 26  # of a PNG: 256 MB during conversion
-MIN_SCALE, MAX_SCALE = 0.01, 100.0  # pixels to a px
+MIN_SCALE, MAX_SCALE = 0.01, 100.0  # pixels per px
 SUFFIXES = (".svg", ".png")
 
 ThemeName = Literal["light", "dark", "page", "notebook"]
 TONES = 6  # of a body: 0 is the farthest
 STEPS = 9  # of a colour scale: heat maps, angles of swings
-SERIES = 10  # distinct colours of lines
+SERIES = 10  # number of distinct colours of lines
 
 _BODY = {"left": "#d9480f", "middle": "#868e96", "right": "#4dabf7"}
-_SHADE = "#10141c"  # mixed into the shaded side of limbs
+_SHADE = "#10141c"  # mixed into the colour of the shaded side of limbs
 _HOT = ("#ffd43b", "#f76707", "#a61e4d")  # on light paper
 _LINES = ("#1864ab", "#d9480f", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#c2255c", "#5c940d", "#364fc7", "#795548")
 
@@ -131,7 +131,8 @@ class Picture:
             import resvg_py
         except ImportError:
             raise MissingExtra("PNG pictures need", "pip install 'keypose[png]' (SVG needs nothing)") from None
-        # Our own font first, so that pictures are equal on every machine; system fonts only for other scripts.
+        # The packaged font comes first, so that pictures are equal on every machine; system fonts are only used for
+        # other scripts.
         files = [fonts.SourceSansPro, fonts.SourceSansProSemibold]
         pixels: bytes = resvg_py.svg_to_bytes(
             svg_string=self.svg,
@@ -171,7 +172,7 @@ def _needs_other_fonts(svg: str) -> bool:
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours by name, as SVG attributes take them: ``theme["ink"]``, ``theme["left3"]``, ``theme["heat8"]``."""
+    """Colours by name, as values of SVG attributes: ``theme["ink"]``, ``theme["left3"]``, ``theme["heat8"]``."""
 
     name: ThemeName
     colours: Mapping[str, str]
@@ -236,7 +237,7 @@ def _heat(hot: tuple[str, str, str], step: int) -> str:
 
 
 def _faint(step: int) -> float:
-    """Return the share of paper colour in a step of the scale: only the first steps are faint."""
+    """Return the share of the paper colour in a step of the scale; only the first steps are faint."""
     return 0.75 * max(0.0, 1 - 3 * step / (STEPS - 1))
 
 

@@ -62,12 +62,13 @@ def timeline(
     legend: bool = True,
     theme: str = "light",
 ) -> Picture:
-    """Return a picture of when each joint swings and how far: darker bars (lighter on dark paper) are larger angles.
+    """Return a picture of the times and angles of the swings of each joint: darker bars (lighter on dark paper) are
+    larger angles.
 
     Rests are thin lines, spans stored as keys are hatched, and foot contacts have a row below their leg. ``keys`` (a
     Selection, a KeyedMotion or frames) are vertical lines. By default joints that are excluded from swings, such as
-    fingers, and joints that hardly turn have no row; ``joints`` names the rows explicitly. With ``path`` the picture is
-    saved as well.
+    fingers, and joints that hardly rotate have no row; ``joints`` names the rows explicitly. With ``path`` the picture
+    is saved as well.
     """
     if not isinstance(swings, Swings):
         raise OptionError(type(swings).__name__, expected="Swings, as kp.swings gives them")
@@ -277,7 +278,7 @@ def draw_contacts(contacts: Sequence[ContactBar], y: float, frames: Scale, row_p
 def draw_legend(
     rows: Sequence[Row], feet: bool, n_keys: int, omission_note: str, width: float, theme: Theme
 ) -> tuple[str, float]:
-    """Return a legend of the shades and signs that occur, with ``omission_note`` below, and its height in px.
+    """Return a legend of the shades and signs in the picture, with ``omission_note`` below, and its height in px.
 
     It is drawn from y = 0 downwards.
     """

@@ -1,4 +1,4 @@
-"""Camera direction of a motion: the one that shows most movement, or a given one."""
+"""Camera direction of a motion: the one in which most movement is visible, or a given one."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ class View(Frozen):
 def build_view(motion: Motion, view: str | float = "best", *, elevation: float = ELEVATION) -> View:
     """Return the view ``view``, a name or degrees from the figure's front to its left.
 
-    ``best`` depends on poses of the whole motion, not on keys, so that it is stable when keys change: movement is seen
-    across the picture, the figure travels to the right and shows its face rather than its back.
+    ``best`` depends on poses of the whole motion, not on keys, so that it does not change with the keys: most movement
+    is across the picture, the figure travels to the right, and its face is visible rather than its back.
     """
     if isinstance(view, str) and view not in VIEWS:
         raise OptionError(
@@ -123,7 +123,8 @@ def _find_best_azimuth(sample: Sample, level: Floats, front: Floats, level_front
     score = _share(deviations, right, MIN_MOVEMENT * float((centred**2).sum()))
     score += (ANIMAL_POSTURE_WEIGHT if sample.is_animal else POSTURE_WEIGHT) * _share(centred, right)
     travel = centres[-1] - centres[0]
-    score += TRAVEL_WEIGHT * (right @ travel) / max(1.0, float(np.linalg.norm(travel)))  # at most one height counts
+    # Limited to the travel of one height.
+    score += TRAVEL_WEIGHT * (right @ travel) / max(1.0, float(np.linalg.norm(travel)))
     if level_fronts is not None and sample.is_animal:
         score += FACE_WEIGHT * (level_fronts @ right.T).mean(axis=0)  # from the side, head to the right
     elif level_fronts is not None:

@@ -46,7 +46,7 @@ NAME_PX = 16.0  # from the area to the labels beside it
 MARK_ROWS = 2
 MAX_END_LABEL_SHARE = 0.3  # of the width, for labels at line ends
 MIN_END_LABEL_WIDTH_PX = 360.0  # narrower pictures have their legend below
-MIN_AREA_PX = 40.0  # height left for the lines; legend entries beyond are dropped
+MIN_AREA_PX = 40.0  # minimum height of the lines; legend entries that need more space are dropped
 MARGIN_SHARE = 0.04  # above and below the lines, relative to their height
 
 
@@ -65,10 +65,10 @@ def chart(
     top: TopAxis | None = None,
     paper: bool = True,
 ) -> Picture:
-    """Return a chart of ``lines``; labels stand at the ends of lines or in a legend below, as many as fit.
+    """Return a chart of ``lines``, with as many labels as fit at the ends of lines or in a legend below.
 
     ``alt_text`` describes it for screen readers, by default the title and the labels of the lines. Values that are not
-    finite are gaps. Long lines keep the highest and the lowest point of each px.
+    finite are gaps. Long lines are reduced to the highest and the lowest point of each px.
     """
     colours = find_theme(theme)
     width, height = check_size(width_px, height_px)
@@ -168,7 +168,7 @@ class Plan:
 
 
 def lay_out(spec: ChartSpec, width: float, height: float) -> Plan:
-    """Lay out a chart: axes and labels take the space they need, lines the rest."""
+    """Lay out a chart: lines get the space that axes and labels do not need."""
     is_vertical = [mark.y is None for mark in spec.marks]
     plan = _lay_out(spec, width, height, MARK_ROWS if any(is_vertical) else 0)
     used = {label.y for label, is_above in zip(plan.mark_labels, is_vertical, strict=True) if is_above and label}

@@ -14,7 +14,7 @@ from keypose.pictures.chart.axes import ROW_PX, TEXT_GAP_PX, TEXT_PX, Area
 from keypose.pictures.chart.scale import SHAPES, Band, Line, Mark, Scale, dots_path, line_path
 from keypose.pictures.svg import Theme, fit_text, number, text_element, text_width
 
-# Dash patterns of lines: neighbours differ most, and each repeats within a legend sample.
+# Dash patterns of lines: successive ones are most different, and each is shorter than a legend sample.
 DASHES = (
     "",
     "7 3",
@@ -74,7 +74,7 @@ def draw_line(line: Line, x: Scale, y: Scale, floor: float, styles: LineStyles, 
     colour, elements = theme[line.colour], []
     if line.filled:
         elements.append(f'<path d="{line_path(xs, ys, floor=floor)}" fill="{colour}" fill-opacity="{AREA_OPACITY}"/>')
-    ends = styles.dash(line) or ' stroke-linecap="round"'  # round caps would fill the gaps between dashes
+    ends = styles.dash(line) or ' stroke-linecap="round"'  # not with dashes, as round caps would fill the gaps
     elements.append(
         f'<path d="{line_path(xs, ys)}" fill="none" stroke="{colour}" stroke-width="{number(line.width_px)}" '
         f'stroke-linejoin="round"{ends}/>'
@@ -106,7 +106,7 @@ def draw_band(band: Band, x: Scale, area: Area, theme: Theme) -> str:
 
 
 def draw_mark(mark: Mark, x: Scale, y: Scale, area: Area, label: Label | None, theme: Theme) -> str:
-    """Draw a vertical line or a dot, with its label if there is space."""
+    """Draw a vertical line or a dot, with its label if there is space for it."""
     colour, at = theme[mark.colour], x.at(mark.x)
     dash = f' stroke-dasharray="{DEFAULT_DASH}"' if mark.dashed else ""
     if mark.y is None:

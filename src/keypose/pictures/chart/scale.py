@@ -19,7 +19,7 @@ MIN_RELATIVE_SPAN = 1e-9  # relative to the values: smaller ranges are rounding 
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 TOLERANCE = 1e-9  # relative to a step
 
-MAX_POINTS_PER_PX = 4  # above this only the highest and lowest point of each px column remain
+MAX_POINTS_PER_PX = 4  # with more points only the highest and lowest of each px column are drawn
 PASSES = 6
 MAX_ERROR_PX = 0.3  # maximum error of a simplified line
 SHAPES = ("circle", "square", "diamond", "triangle", "drop")
@@ -30,7 +30,7 @@ class Axis:
     """A scale with its label. Without ``low`` and ``high`` it covers all data."""
 
     label: str = ""
-    log: bool = False  # omits values <= 0
+    log: bool = False  # logarithmic; values <= 0 are omitted
     unit: str = ""  # after the label, in parentheses
     ticks: Sequence[float] | None = None  # None: as many round numbers as fit
     low: float | None = None
@@ -171,7 +171,7 @@ def _widen(low: float, high: float, margin_share: float, log: bool) -> tuple[flo
 
 def linear_ticks(low: float, high: float, max_ticks: int) -> tuple[float, ...]:
     """Return about ``max_ticks`` multiples of a round step from ``low`` to ``high``."""
-    span = high / 4 - low / 4  # a quarter, since high - low may overflow
+    span = high / 4 - low / 4  # a quarter of the range, as high - low may overflow
     step = round_step(span / max(1, max_ticks) * 4) if span * 4 < math.inf else 0.0
     if not 0 < step < math.inf:
         return ()
@@ -198,7 +198,7 @@ def integer_ticks(low: float, high: float, max_ticks: int) -> tuple[float, ...]:
 
 
 def log_ticks(low: float, high: float, max_ticks: int) -> tuple[float, ...]:
-    """Return powers of ten; if few, also 2 and 5 times them; if many, every second, third, ..."""
+    """Return powers of ten; if there are few, also 2 and 5 times them; if there are many, every second, third, ..."""
     first, last = math.floor(math.log10(low) - TOLERANCE), math.ceil(math.log10(high) + TOLERANCE)
     for digits in ((1, 2, 3, 4, 5, 6, 8), (1, 2, 5), (1, 3), (1,)):
         ticks = _powers(low, high, range(first, last + 1), digits)

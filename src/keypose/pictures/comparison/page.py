@@ -14,7 +14,7 @@ from keypose.pictures.comparison.curves import MEASURES, plot_error_curves, plot
 from keypose.pictures.page import Section, code, details, escape_text, facts, figure, notes, page
 from keypose.validation import clean_line
 
-MAX_CLIPS = 200  # with own tables in the page; the CSV table has all clips
+MAX_CLIPS = 200  # clips with separate tables in the page; the CSV table has all clips
 STYLE = """.compared .best,.compared th,.compared td{white-space:nowrap}
 .compared .number{white-space:nowrap;padding-left:.9rem;padding-right:0}
 .compared tbody tr:nth-child(even){background:var(--kp-panel)}

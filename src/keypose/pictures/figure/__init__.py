@@ -14,7 +14,7 @@ from keypose.pictures.figure.paint import Sample, joint_sides, sample_motion
 __all__ = ["Body", "Kind", "Part", "Side", "build_body"]
 
 
-MAX_PARTS = 350  # of a figure; shorter limbs beyond are omitted and counted
+MAX_PARTS = 350  # maximum number of parts of a figure; the shortest limbs are omitted and counted
 PLAIN_RADIUS = (0.006, 0.16, 0.04)  # of unrecognised limbs: minimum, per length, maximum; heights
 MARKER_RADIUS = 0.011  # heights
 ROD_RADIUS = 0.0045  # of rods between markers, heights
@@ -26,7 +26,7 @@ HELPER_WORDS = ("twist", "roll", "helper", "target", "pole", "ctrl", "control")
 def build_body(motion: Motion) -> Body:
     """Return the figure of a motion: recognised body parts, plain limbs, and balls for markers.
 
-    It is measured on a few poses of the motion, so that no rest pose is needed.
+    It is measured in a few poses of the motion, so that no rest pose is needed.
     """
     sample = sample_motion(motion)
     sides = joint_sides(sample.skeleton)

@@ -20,11 +20,11 @@ Side = Literal["left", "middle", "right"]
 # core: neck and waist, painted behind the larger solids next to them
 Kind = Literal["limb", "trunk", "core", "hand", "foot", "head", "nose", "marker"]
 
-# Depth offsets in heights for painting: a hand in front of what it touches, a neck behind the chest.
+# Depth offsets in heights for painting: a hand is in front of what it touches, the neck behind the chest.
 DEPTH_BIAS: dict[Kind, float] = {"trunk": -0.012, "core": -0.05, "nose": 0.03, "hand": 0.012}
 STRIPED_KINDS: tuple[Kind, ...] = ("limb", "hand", "foot", "marker")
 
-MAX_MARKERS = 150  # comparing all pairs of more takes too long
+MAX_MARKERS = 150  # with more markers comparing all pairs takes too long
 MAX_LENGTH = 0.3  # heights
 MAX_VARIATION = 0.012  # heights; maximum standard deviation of a distance
 VARIATION_WEIGHT = 8.0  # of variation relative to length
@@ -51,7 +51,7 @@ class Body(Frozen):
     parts: tuple[Part, ...]
     carriers: Ints  # (V,) joints of the carried points
     offsets: Floats  # (V, 3) in the frame of the carrier, file units
-    size: float  # approximate height of the figure, file units; never 0
+    size: float  # approximate height of the figure, file units; above 0
     n_omitted: int  # limbs or markers beyond the maximum
 
     def points_at(self, motion: Motion, frames: Sequence[int] | Ints) -> Floats:
@@ -151,9 +151,9 @@ def hull_paths(centres: Floats, radii: Floats, n_directions: int = 48) -> list[s
     reach = centres[..., 0, None] * vectors[0] + centres[..., 1, None] * vectors[1] + radii[..., None]  # (N, C, D)
     farthest = reach.argmax(axis=1)  # (N, D)
     is_start = farthest != np.roll(farthest, 1, axis=1)
-    is_start[~is_start.any(axis=1), 0] = True  # one circle covers the others
+    is_start[~is_start.any(axis=1), 0] = True  # one circle contains the others
     hulls, starts, span, _, _ = _find_arcs(is_start)
-    # The ends of an almost complete circle are so close that rounding would move it: split it into two arcs.
+    # An almost complete circle is split into two arcs, as its ends are so close that rounding would move it.
     long = span > MAX_ARC_SHARE * n_directions
     is_start[hulls[long], (starts[long] + n_directions // 2) % n_directions] = True
     hulls, starts, span, first, last = _find_arcs(is_start)
@@ -163,7 +163,8 @@ def hull_paths(centres: Floats, radii: Floats, n_directions: int = 48) -> list[s
     end = np.rint(middle + radius[:, None] * vectors[:, (starts + span) % n_directions].T)
     step, chord = begin.copy(), end - begin
     step[1:] -= np.where(first[1:, None], 0.0, end[:-1])
-    # A radius and two rounded ends define the bulge of a half circle badly, so the radius is fitted to the bulge.
+    # A radius and two rounded ends determine the bulge of a half circle imprecisely, so the radius is fitted to the
+    # bulge.
     half = np.sqrt(np.einsum("rk,rk->r", chord, chord)) / 2
     bulge = radius * (1 - np.cos(span * (np.pi / n_directions)))
     arc_radius = np.where(bulge > 0, (half * half + bulge * bulge) / (2 * np.maximum(bulge, 1e-9)), 0.0)
@@ -193,7 +194,7 @@ def _direction_vectors(n_directions: int) -> Floats:
 def _format_paths(arcs: list[list[int]], first: Bools, last: Bools) -> list[str]:
     """Return arcs as paths: start, two radii (integer part and tenth), large-arc flag, end.
 
-    A single format call with integers only, since there are thousands of numbers.
+    They are formatted by a single call with integers, as there are thousands of numbers.
     """
     kinds = [f"{start}%d %da%d.%d %d.%d 0 %d 1 %d %d{end}" for end in ("", "z\n") for start in "lM"]
     rows = "".join([kinds[kind] for kind in (first + 2 * last).tolist()])

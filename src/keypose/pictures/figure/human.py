@@ -23,7 +23,7 @@ PELVIS, WAIST, CHEST, SHOULDER, NECK_BASE, NECK = 0.056, 0.052, 0.062, 0.036, 0.
 SKULL, JAW, NOSE = 0.053, 0.035, 0.011
 HEAD_LENGTH, SNOUT = 0.118, 0.1
 CROWN = (0.04, 0.15)  # plausible distances of the crown from the head joint
-MIN_LEVEL_SHARE = 0.3  # of the forward direction that must be perpendicular to up, else the gaze is unknown
+MIN_LEVEL_SHARE = 0.3  # minimum share of the forward direction perpendicular to up; below it the gaze is unknown
 HAND_LENGTH, HAND_RADII = 0.085, (0.016, 0.022, 0.011)
 KNUCKLE, FINGER = 0.013, 0.009
 FOOT_LENGTH, TOES = 0.09, 0.035  # length without toe joints; toes beyond the ball
@@ -34,7 +34,7 @@ SOLE = 0.018  # of a ball without toe joints, below the ankle
 
 @dataclass
 class BodyBuilder:
-    """Collects parts, the points carried by joints, and the points whose plain limbs are replaced."""
+    """Collects parts, the points that move with joints, and the points without plain limbs."""
 
     sample: Sample
     parts: list[Part] = field(default_factory=list)
@@ -69,7 +69,7 @@ def build_human(sample: Sample) -> BodyBuilder:
     joints = sample.joints
     if "hips" not in joints or (sample.skeleton.parents < 0).all():
         return builder
-    above = sample.chain(joints["hips"], -1)[1:]  # a scene root on the floor is not part of the body
+    above = sample.chain(joints["hips"], -1)[1:]  # a root of the scene on the floor is not part of the body
     builder.hidden_points.update({joints["hips"], *(c for j in above for c in sample.children(j)), *above})
     _add_trunk(builder)
     for side in SIDES:
@@ -126,7 +126,7 @@ def _add_limbs(builder: BodyBuilder, side: Side) -> None:
 
 
 def _add_hand(builder: BodyBuilder, side: Side, wrist: int) -> None:
-    """Add a hand: around the finger tips if there are fingers, else in the direction of the forearm."""
+    """Add a hand: up to the finger tips if there are fingers, else in the direction of the forearm."""
     sample = builder.sample
     ends = [_finger_tip(sample, f"{side}_{finger}") for finger in ("index", "middle", "ring", "pinky")]
     tips = [tip for tip in ends if tip is not None]

@@ -28,13 +28,13 @@ MAX_OUTLINE_PX = 0.9  # maximum width
 STRIPE = 0.42  # width of a stripe, in mean radii
 TINY_PX = 1.2  # radius of parts too small for shading and stripes
 MAX_SOLID_PARTS = 90  # figures with more parts are drawn as strokes
-MAX_SHADOW_PARTS = 60  # in the shadow of a figure of strokes, the longest
+MAX_SHADOW_PARTS = 60  # maximum number of parts, the longest ones, in the shadow of a figure of strokes
 GROUP_TRANSFORM = 'transform="scale(.1)"'  # of the group around the output of ``paint_poses``
 
 TONE = TONES // 2
 DASHES = 2.2  # dash length of the right side, in stroke widths
 
-N_POSES = 48  # of the motion, to measure figure, view and floor
+N_POSES = 48  # number of poses of the motion for measuring figure, view and floor
 MIN_AGREEMENT = 0.5  # length of the mean of unit vectors with a common direction
 STATURE_SHARE = 0.85  # of the height: thigh, shin, and column from hips to head
 MIN_LENGTH = 1e-300
@@ -128,7 +128,8 @@ def _tones(near: Floats, scale: float) -> list[list[int]]:
 def _stripes(solids: Solids, centres: Floats, radii: Floats, is_tiny: Bools, theme: Theme) -> dict[int, str]:
     """Return stripes that mark the right side, by index in ``centres``.
 
-    A light line along limbs and across markers; if it is too thin to see, the whole limb is dashed.
+    A stripe is a light line along limbs and across markers; if it would be too thin to be visible, the whole limb is
+    dashed.
     """
     parts = len(solids.styles)
     striped_parts: Ints = np.array([part for part, (_, is_striped) in enumerate(solids.styles) if is_striped], np.int32)
@@ -245,7 +246,7 @@ class Sample:
 
     @property
     def is_animal(self) -> bool:
-        """Whether the body has a tail: then its column is level and its head in front."""
+        """Whether the body has a tail: its column is then level and its head in front."""
         return any(part.startswith("tail") for part in self.joints)
 
     @cached_property

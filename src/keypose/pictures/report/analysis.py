@@ -21,7 +21,7 @@ from keypose.swings.segment import swings
 MAX_KEYS_FACTOR = 2.0  # range of the error curve, relative to the number of keys
 MIN_CURVE_KEYS = 24
 MIN_FRAMES = 3  # shorter motions have no error curve
-COST_OPTIONS = {"joints", "weights", "objective", "measure"}  # with these the cost is not the largest error
+COST_OPTIONS = {"joints", "weights", "objective", "measure"}  # options with which the cost is not the largest error
 LADDER_OPTIONS = ("pins", "excluded", "joints", "weights", "objective", "measure", "min_gap_frames",
                   "max_gap_frames", "loop")  # fmt: skip
 
@@ -90,7 +90,8 @@ def _compute_removal_errors(motion: Motion, keys: Ints, interpolation: str) -> F
 
 
 def _unbake_with_ladder(motion: Motion, settings: ReportSettings) -> tuple[KeyedMotion, Ladder | None]:
-    """Return keys and curves, and the error ladder, of the same search if that covers every number of keys."""
+    """Return keys and curves, and the error ladder, which is that of the same search if it covers every number of
+    keys."""
     s, curve_options = settings, {"residual": False, **settings.curve_options}
     if s.method == DEFAULT_METHOD and s.keys is None and s.tolerance_mm is None:
         search = {name: curve_options[name] for name in ("interpolation", "threads") if name in curve_options}

@@ -55,7 +55,7 @@ def report(
     The page has key poses, a 3D player of original and unbaked motion, a table of keys, errors by joint and by number
     of keys, swings, and the settings to reproduce it. ``keys``, ``tolerance_mm``, ``auto`` and ``options`` are those of
     ``unbake``; the default is ``auto``. With another ``method`` keys are selected as by ``select``. ``progress`` is
-    called with the numbers of finished and of all motions. The same motions give the same bytes.
+    called with the numbers of finished and of all motions. The same motions always result in the same bytes.
 
     For a ``Comparison`` of ``kp.compare`` the page has tables and curves of all methods; only ``title`` is allowed as
     option. Returns the path of the page.

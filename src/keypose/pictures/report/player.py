@@ -191,7 +191,7 @@ def _points_in_view(
 ) -> Floats:
     """Return points (F, 2, P, 3) of both motions in mm: right in the best view, up, and towards the viewer.
 
-    Coordinates are relative to the centre of the first pose, so that a distant figure keeps its precision.
+    Coordinates are relative to the centre of the first pose, for precision if the figure is far from the origin.
     """
     view = build_view(motion, "best")
     axis, sign = up_axis(motion.up)

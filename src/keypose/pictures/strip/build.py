@@ -63,11 +63,10 @@ def strip(
 
     ``layout`` is ``side``: side by side, in rows of ``per_row`` poses if given; ``time``: spaced by time; ``path``: at
     their positions in the world; ``expanded``: along the path but moved apart, so that no poses overlap; ``in-place``:
-    all at one place, earlier ones fainter.
-    ``view`` is ``best``, which shows most movement; ``front``, ``left``, ``right``, ``back``, ``three-quarter``;
-    or degrees from the figure's front to its left. ``rank`` makes less important poses more transparent, for methods
-    that rank their keys; ``ghosts`` is the number of faint poses between each two keys. Captions are the frame, counted
-    from 0, and seconds.
+    all at one position, earlier ones fainter. ``view`` is ``best``, in which most movement is visible; ``front``,
+    ``left``, ``right``, ``back``, ``three-quarter``; or degrees from the figure's front to its left. ``rank`` makes
+    less important poses more transparent, for methods that rank their keys; ``ghosts`` is the number of faint poses
+    between each two keys. Captions are the frame, counted from 0, and seconds.
 
     The picture is ``height_px`` tall (180 for a row) and as wide as needed, at most ``width_px``; or exactly
     ``size_px`` (width, height). Captions are omitted if they do not fit. ``background=False`` makes the background

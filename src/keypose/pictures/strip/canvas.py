@@ -26,17 +26,17 @@ MIN_SIZE_PX, MAX_SIZE_PX = 16.0, 20_000.0
 MAX_ITERATIONS = 5
 LARGE_PX, MAX_TEXT_SCALE = 320.0, 3.0  # text grows with pictures taller than this, up to this factor
 MIN_HEIGHT = 0.9  # heights; lying poses are not enlarged beyond standing ones
-MIN_CAPTIONED_SCALE = 0.66  # captions are omitted if they shrink figures below this share
+MIN_CAPTIONED_SCALE = 0.66  # captions are omitted if figures would be smaller than this share
 
 # minimum width of a pose, space between rows, in heights -> offsets (F, 2)
 PlaceFunction = Callable[[float, float], Floats]
 ExtentFunction = Callable[[Floats], Floats]  # offsets -> min and max x and y (2, 2)
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
-GAP = 0.07  # heights between neighbours that must not touch
+GAP = 0.07  # in heights, between neighbours that must not touch
 MIN_TIME_GAP_SHARE = 0.5  # of the distance at which neighbours touch, in layout "time"
 MAX_TIME_STRETCH = 1.8  # maximum width of layout "time" relative to poses side by side
-DRIFT = 0.5  # heights added to the last pose relative to the first when sorting by position
+DRIFT = 0.5  # in heights, added to the last pose relative to the first when sorting by position
 
 FRAME_PX, TIME_PX = 11.5, 10.0
 CAPTION_GAP_PX = 4.0  # between two captions
@@ -107,7 +107,7 @@ class Canvas(Frozen):
 
 @dataclass(frozen=True)
 class Decorations:
-    """Space used beside the poses: title, captions of ``caption_px`` width with extra px below, rows."""
+    """Space used besides the poses: title, captions of ``caption_px`` width with extra px below, rows."""
 
     has_title: bool
     has_captions: bool
@@ -148,7 +148,7 @@ def _fit_canvas(size: SizeOptions, place: PlaceFunction, extent: ExtentFunction,
         fitting_scale = min(figures_px / max(y1 - y0, MIN_HEIGHT), max_width / (x1 - x0))
         if fitting_scale >= 0.999 * scale:
             break
-        scale = fitting_scale  # captions of smaller poses need more of their heights
+        scale = fitting_scale  # captions need more heights of smaller poses
     min_width, scale = caption_px / scale, min(scale, fitting_scale)
     if rows > 1:
         offsets = place(min_width, between / scale)
@@ -271,7 +271,7 @@ def draw_captions(
 
 
 def draw_range_caption(frames: Sequence[int], fps: float, x: float, y: float, canvas: Canvas, theme: Theme) -> str:
-    """Draw the range of frames and times below poses at one place; empty if it does not fit."""
+    """Draw the range of frames and times below poses at one position; empty if it does not fit."""
     first, last = frames[0], frames[-1]
     lines = [str(first), format_seconds(first / fps)]
     if last > first:

@@ -21,7 +21,7 @@ from keypose.pictures.strip.canvas import DEPTH_BEHIND, DEPTH_IN_FRONT, by_time,
 from keypose.pictures.view import ELEVATION, View, build_view
 from keypose.validation import check_int
 
-PATH_ELEVATION = 22.0  # degrees; higher, so that the path is visible
+PATH_ELEVATION = 22.0  # degrees; higher than in other layouts, so that the path is visible
 MIN_IN_PLACE_OPACITY = 0.25  # of the first pose in layout "in-place"
 PATH_LAYOUTS: tuple[Layout, ...] = ("path", "expanded")
 
@@ -30,7 +30,7 @@ MAX_POSES = 300
 GHOST_OPACITY = 0.15  # below that of any key
 MIN_KEY_OPACITY = 0.45  # of the least important key
 
-FLOOR_PERCENT = 20.0  # of poses reach lower, so that a dipping toe does not lower the floor
+FLOOR_PERCENT = 20.0  # percentage of poses below the floor, so that a low toe does not lower it
 N_PATH_POINTS = 160
 
 
@@ -173,7 +173,7 @@ def choose_poses(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) ->
     check_int("ghosts", ghosts, min_value=0, max_value=MAX_POSES)
     if selection is None:
         farthest_ladder = ladder(motion, "farthest", max_keys=DEFAULT_KEYS)
-        selection = farthest_ladder.at(int(farthest_ladder.counts[-1]))  # fewer if poses are equal
+        selection = farthest_ladder.at(int(farthest_ladder.counts[-1]))  # there are fewer if poses are equal
     keys = key_frames(selection, motion.n_frames)
     if not len(keys):
         raise OptionError("no keys", expected="at least one frame")
@@ -249,7 +249,7 @@ def project_poses(motion: Motion, view: View, frames: Ints) -> ProjectedPoses:
 
 @cache_weakly
 def floor_height(motion: Motion) -> float:
-    """Return the floor height of the motion in file units, where its low poses touch."""
+    """Return the floor height of the motion in file units, from its low poses."""
     body, sample = build_body(motion), sample_motion(motion)
     heights = heights_above(body.add_carried_points(sample.world, sample.rotations), motion.up) / body.size
     return body.size * float(np.percentile(build_solids(body).lowest(heights), FLOOR_PERCENT))
@@ -281,7 +281,7 @@ def _on_floor(points: Floats, view: View) -> Floats:
 
 
 def _origin(motion: Motion) -> Floats:
-    """Return a point (3,) of the motion as origin, since a file may place the motion far away."""
+    """Return a point (3,) of the motion as origin, as a motion may be far from that of the file."""
     first: Floats = sample_motion(motion).world[0].mean(axis=0)
     return first
 
