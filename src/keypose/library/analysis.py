@@ -1,4 +1,4 @@
-"""Files of clips, the analysis of their frames, and everything that a new clip consists of."""
+"""Files of clips, the analysis of their frames, and new clips with all their data."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ from keypose.storage import encode_kps
 from keypose.storage.writer import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM
 from keypose.validation import check_number
 
-ANALYSIS_VERSION = 2  # rebuild() replaces analyses of other versions
+ANALYSIS_VERSION = 2  # analyses of other versions are replaced by ``rebuild``
 
 KEY_POSES = 8
 STRIP_HEIGHT_PX = 80.0
 POSE_STEP_M = 0.15  # mean joint movement between two stored poses, on a figure of 1.7 m
-MIN_FPS = 2.0  # below it poses are not compared as motion
-MAX_SWING_SAMPLES = 1 << 24  # joints x frames at 30 fps: above it no swings are computed
+MIN_FPS = 2.0  # minimum frame rate at which motion is compared
+MAX_SWING_SAMPLES = 1 << 24  # joints x frames at 30 fps; no swings are computed for larger motions
 MAX_DRAWN_JOINTS = 500
 Conversion = Literal["other_file", "load_options"]  # why a motion is stored as .kps, not as the original bytes
 
-# Minimum rotation in one swing, in degrees. A third to a half of CMU's clips have such a swing of each limb, nearly all
-# have smaller ones of every limb; a fifth rotate the head so far.
+# Minimum angle of a swing of a moving body part, in degrees. Such a swing of a limb is in a third to a half of CMU's
+# clips, a smaller one in nearly all of them, and one of the head in a fifth.
 MIN_SWING_DEG = {"left_arm": 75.0, "right_arm": 75.0, "left_leg": 75.0, "right_leg": 75.0, "torso": 75.0, "head": 30.0}
 FACET_BODY_PARTS = tuple(MIN_SWING_DEG)
 _ARM_PARTS = ("collar", "upper_arm", "forearm", "hand")
 _HEAD_PARTS = ("neck", "head")
 
 KPS_SUFFIX = kps.FORMAT.suffixes[0]
-MULTI_FILE_SUFFIXES = (*acclaim.AMC.suffixes, *gltf.GLTF.suffixes)  # usually need other files, unlike .glb
+MULTI_FILE_SUFFIXES = (*acclaim.AMC.suffixes, *gltf.GLTF.suffixes)  # formats that usually need other files, unlike .glb
 CONVERSION_NOTES: Mapping[Conversion, str] = {
     "other_file": "kept as .kps without loss, not as the bytes that came: it needs another file beside it",
     "load_options": "kept as .kps without loss, not as the bytes that came: these alone would be read otherwise",
@@ -69,11 +69,12 @@ class Facts:
 
 @dataclass(frozen=True, eq=False)
 class Analysis(Frozen):
-    """Everything that is stored about the frames of a clip; without a recognisable body nothing can be searched."""
+    """Everything that is stored about the frames of a clip; without a recognisable body there are no data for
+    search."""
 
     facts: Facts
     key_frames: tuple[int, ...]  # of the most different poses, ascending
-    strip: str  # SVG of them; "" where they cannot be drawn
+    strip: str  # SVG of these key poses; "" if they cannot be drawn
     swing_table: SwingTable
     description: Description | None
     track: PartTrack | None
@@ -84,7 +85,7 @@ class Analysis(Frozen):
 def analyse(motion: Motion) -> Analysis:
     """Return the analysis of ``motion``; it depends on the frames only, not on the name.
 
-    Everything but the facts is computed at no more than 30 fps, so that clips of all frame rates are comparable.
+    Everything except the facts is computed at no more than 30 fps, so that clips of all frame rates are comparable.
     """
     resampled = replace(_resample(motion), name="clip")
     body = _comparable_body(resampled)
@@ -131,7 +132,7 @@ def _key_frames(resampled: Motion, motion: Motion) -> Ints:
     try:
         key_ladder = ladder(resampled, "farthest", max_keys=min(KEY_POSES, resampled.n_frames))
         frames = key_ladder.at(int(key_ladder.counts[-1])).frames
-    except ModelError:  # so far from the origin that poses cannot be distinguished
+    except ModelError:  # the motion is so far from the origin that poses cannot be distinguished
         frames = np.linspace(0, resampled.n_frames - 1, min(KEY_POSES, resampled.n_frames)).astype(np.int32)
     return np.unique(np.minimum(np.rint(frames * (motion.fps / resampled.fps)), motion.n_frames - 1)).astype(np.int32)
 
@@ -157,7 +158,7 @@ def empty_swing_table(duration_s: float) -> SwingTable:
 
 
 def sample_poses(body_posture: Posture) -> Windows:
-    """Return poses so dense that every pose of the body is within POSE_STEP_M of one of them."""
+    """Return as many poses that every pose of the body is within POSE_STEP_M of one of them."""
     vectors = np.column_stack((body_posture.positions.reshape(len(body_posture.positions), -1), body_posture.heights))
     step_lengths = np.linalg.norm(np.diff(vectors, axis=0), axis=1) / np.sqrt(body_posture.positions.shape[1])
     step_counts = np.floor(np.concatenate(([0.0], np.cumsum(step_lengths))) / POSE_STEP_M + 0.5)
@@ -196,11 +197,11 @@ class PreparedClip(Frozen):
 
 @dataclass(frozen=True)
 class PrepareJob:
-    """A file to prepare. It contains the bytes, so that a worker needs no access to our disk."""
+    """A file to prepare. The job contains the bytes, so that a worker needs no access to the disk of this machine."""
 
     data: bytes
-    path: str  # for messages, and where other files of it are
-    placeholder: str  # a path without other files; if ``path`` is the same, none is read
+    path: str  # for messages, and for finding other files of it
+    placeholder: str  # a path without other files beside it; if ``path`` is the same, no other file is read
     limits: Limits
     tolerance_mm: float | None
     options: LoadOptions = DEFAULT_LOAD_OPTIONS
@@ -236,7 +237,8 @@ def read_source(
 
 
 def run_prepare_job(job: PrepareJob) -> PreparedClip:
-    """Prepare the clip of a job; bytes that are stored unchanged are left out, as the sender has them."""
+    """Prepare the clip of a job; the result does not contain bytes that are stored unchanged, as the sender has
+    them."""
     path = Path(job.path)
     content = unzip_content(job.data, path, job.limits)
     prepared = prepare_clip(
@@ -290,7 +292,8 @@ def check_tolerance_mm(tolerance_mm: float | None) -> float | None:
 
 
 def apply_tolerance(source: SourceFile, tolerance_mm: float | None) -> SourceFile:
-    """Return the source with its bytes encoded as ``.kps`` within a tolerance (None: unchanged); the hash stays."""
+    """Return the source with its bytes encoded as ``.kps`` within a tolerance (None: unchanged); the hash does not
+    change."""
     if tolerance_mm is None:
         return source
     data = encode_kps(replace(source.motion, name="clip"), tolerance_mm=tolerance_mm)
@@ -307,9 +310,9 @@ def read_source_file(
 ) -> SourceFile:
     """Read the motion of ``content`` from ``path``; ``placeholder`` is a path without other files beside it.
 
-    The bytes are stored if they give the same motion without other files and with default options. Otherwise (AMC, glTF
-    with external buffers, another animation than the first) the motion is stored as lossless ``.kps``, as a separate
-    clip.
+    The bytes are stored if they are read as the same motion without other files and with default options. Otherwise
+    (AMC, glTF with external buffers, another animation than the first) the motion is stored as lossless ``.kps``, as a
+    separate clip.
     """
     source = Source(path, content.unzipped, limits)
     format_ = recognise_format(source)
@@ -327,7 +330,8 @@ def read_source_file(
 
 
 def _try_read_standalone(content: FileContent, placeholder: Path, limits: Limits) -> Motion | None:
-    """Return what the library will read from the bytes alone; None if it cannot. Warnings were already issued."""
+    """Return the motion that the library will read from the bytes alone; None if it is unreadable. Warnings were
+    already issued."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FormatWarning)
         try:
@@ -343,7 +347,7 @@ def _have_same_frames(motion: Motion, other: Motion) -> bool:
 
 
 def read_standalone(content: FileContent, placeholder: Path, limits: Limits) -> Motion:
-    """Return the motion of ``content``, with no other file available."""
+    """Return the motion of ``content`` without any other file."""
     source = Source(placeholder, content.unzipped, limits)
     return _read(source, recognise_format(source), DEFAULT_LOAD_OPTIONS)
 

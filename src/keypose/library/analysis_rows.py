@@ -34,7 +34,8 @@ from keypose.library.tables import (
     trash,
 )
 
-_CHECKSUM_COLUMNS: dict[sa.Table, tuple[str, ...]] = {  # written for each clip, and covered by the checksum
+# Columns that are written for each clip and included in the checksum.
+_CHECKSUM_COLUMNS: dict[sa.Table, tuple[str, ...]] = {
     analyses: ("version", "strip"),
     key_poses: ("frame",),
     swings: ("body_part", "start_s", "end_s", "axis_left", "axis_up", "axis_forward", "angle_rad"),
@@ -43,20 +44,20 @@ _CHECKSUM_COLUMNS: dict[sa.Table, tuple[str, ...]] = {  # written for each clip,
 
 CHECKSUM_PREFIX_DIGITS = 16  # enough to detect a change
 
-# Searchable clips: analysed by this version and not in the trash.
+# Searchable clips are analysed by this version and not in the trash.
 IS_SEARCHABLE = (analyses.c.version == ANALYSIS_VERSION, is_not_in_trash(analyses.c.clip_id))
 _HAS_UNSEARCHABLE = sa.select(
     sa.or_(
         sa.exists(sa.select(trash.c.clip_id)),
         *(sa.select(of(analyses.c.version)).scalar_subquery() != ANALYSIS_VERSION for of in (sa.func.min, sa.func.max)),
     )
-)  # fast: the index on versions gives minimum and maximum
+)  # fast, as minimum and maximum are in the index on versions
 
 POSES, SWING_TABLE, TRACK = (
     "poses",
     "swing_table",
     "track",
-)  # names in table `descriptors` beside descriptors of clips
+)  # names in table `descriptors` besides descriptors of clips
 MAX_STRIP_BYTES = 16 << 20  # of SVG, decompressed
 DESCRIPTOR_NAMES = {"clip", *KINDS}  # every description has all of them
 _BODY_PART_INDEX = {part: k for k, part in enumerate(BODY_PARTS)}
@@ -92,7 +93,7 @@ def write_analysis(connection: sa.Connection, dialect: Dialect, clip_id: int, an
 
 
 def _write_body_parts(connection: sa.Connection, clip_id: int, body_parts: frozenset[str]) -> None:
-    """Replace the facet rows of a clip. They follow from its swings and are not part of the checksum."""
+    """Replace the facet rows of a clip. They are derived from its swings and not part of the checksum."""
     connection.execute(sa.delete(body_part_facets).where(body_part_facets.c.clip_id == clip_id))
     if body_parts:
         connection.execute(
@@ -110,7 +111,7 @@ def has_consistent_body_parts(connection: sa.Connection, clip_id: int) -> bool:
 
 
 def _swing_rows(swing_table: SwingTable) -> Rows:
-    """Return rows of table ``swings``, with 0.0 for -0.0, which databases do not keep."""
+    """Return rows of table ``swings``, with 0.0 for -0.0, which databases do not preserve."""
     body_parts = [BODY_PARTS[part] for part in swing_table.body_parts.tolist()]
     values = np.column_stack((swing_table.starts_s, swing_table.ends_s, swing_table.axes, swing_table.angles)) + 0.0
     return [(part, *row) for part, row in zip(body_parts, values.tolist(), strict=True)]
@@ -183,7 +184,7 @@ def ids_without_analysis(connection: sa.Connection) -> set[int]:
 def load_searchable_checksums(connection: sa.Connection) -> dict[int, str]:
     """Return the first digits of the checksums of searchable clips, by clip id.
 
-    Fetched as one aggregated text, as fetching thousands of rows takes much longer.
+    They are fetched as one aggregated text, as fetching thousands of rows takes much longer.
     """
     pair = sa.cast(analyses.c.clip_id, sa.String) + ":" + sa.func.substr(analyses.c.checksum, 1, CHECKSUM_PREFIX_DIGITS)
     text = connection.execute(sa.select(sa.func.aggregate_strings(pair, ",")).where(*IS_SEARCHABLE)).scalar_one()
@@ -199,7 +200,7 @@ def restrict_to_searchable(connection: sa.Connection, clip_query: Any) -> Any:
     return searchable if clip_query is None else searchable.where(analyses.c.clip_id.in_(clip_query))
 
 
-# Data for search, by clip id; clips that are missing or lack it are left out.
+# Data for search, by clip id; the result does not contain missing clips and clips without such data.
 
 
 def load_descriptions(connection: sa.Connection, clip_ids: ClipIds) -> dict[int, Description]:

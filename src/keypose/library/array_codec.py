@@ -1,4 +1,4 @@
-"""Named arrays as bytes and back: fast to read, with a checksum, numbers only."""
+"""Named arrays of numbers as bytes and back: fast to read, with a checksum."""
 
 from __future__ import annotations
 

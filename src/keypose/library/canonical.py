@@ -26,7 +26,7 @@ PARTNERS = tuple(
     for side, _, limb in (joint.partition("_"),)
 )
 
-# Substitutes of missing joints: the first that exists, towards the trunk.
+# Substitutes of missing joints, in order towards the trunk; the first existing one is used.
 _FALLBACKS = {
     "hips": ("spine", "root"),
     "chest": ("neck", "hips"),
@@ -42,21 +42,21 @@ _FALLBACKS = {
 REQUIRED_JOINTS = ("left_shin", "right_shin")  # without both knees a body cannot be compared
 MAX_MISSING = 8
 
-# Rigs place hips and chest anywhere along the spine; thighs and shoulders have the same place in every body.
+# Rigs have hips and chest anywhere along the spine; the positions of thighs and shoulders are the same in every body.
 _MIDPOINTS = {"hips": "thigh", "chest": "upper_arm"}
 
 # From hip joint to knee to ankle and from hips to chest to head on a figure of 1.7 m: the median of CMU's figures.
 BONES_M = 1.6
 _BONES = (("thigh", "shin"), ("shin", "foot"))
 MIN_ACROSS_M = 0.05  # horizontal distance from right to left below which a body has no heading
-MIN_RELATIVE_SIZE = 1e-9  # of bones to the distance from the origin: smaller is rounding noise
+MIN_RELATIVE_SIZE = 1e-9  # minimum ratio of bones to the distance from the origin; smaller ones are rounding noise
 
 
 @dataclass(frozen=True, eq=False)
 class CanonicalBody(Frozen):
     """A motion as seventeen joints at 30 fps: metres on a figure of 1.7 m, Y up, left is +X for a body that faces +Z.
 
-    Floor and position are those of the file. ``missing`` names the joints that the skeleton lacks; each has the
+    Floor and position are those of the file. ``missing`` are the joints that the skeleton does not have; each has the
     position of its nearest relative.
     """
 
@@ -82,7 +82,7 @@ class CanonicalBody(Frozen):
     def heading(self) -> Floats:
         """Heading of the body, (T,) in radians, unwrapped: 0 is +Z, a quarter turn to the left is +X.
 
-        Perpendicular to hips and shoulders; a body that lies on its side keeps its last heading.
+        It is perpendicular to hips and shoulders. While a body lies on its side, it has the last heading before.
         """
         p = self.positions
         across = sum(p[:, INDEX[f"left_{at}"]] - p[:, INDEX[f"right_{at}"]] for at in ("thigh", "upper_arm"))
@@ -168,7 +168,7 @@ def _center_hips_and_chest(positions: Floats, missing: tuple[str, ...]) -> Float
 def y_up(points: Floats, up: Up) -> Floats:
     """Return points (..., 3) of a right-handed world rotated so that Y is up."""
     axis, sign = up_axis(up)
-    rotated = np.roll(points, 1 - axis, axis=-1)  # cyclic permutation of the axes: handedness stays
+    rotated = np.roll(points, 1 - axis, axis=-1)  # a cyclic permutation of the axes does not change handedness
     return rotated if sign > 0 else rotated * np.array((-1.0, -1.0, 1.0))
 
 

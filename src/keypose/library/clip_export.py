@@ -15,13 +15,14 @@ from keypose.library.rows import file_stem
 from keypose.library.store import Store
 
 HASH_DIGITS = 8  # appended to a name that several clips have
-MAX_NAMED = 10  # clips that an error lists
+MAX_NAMED = 10  # maximum number of clips in an error
 
 
 def export(store: Store, clips: Iterable[Clip], folder: str | PathLike[str]) -> tuple[Path, ...]:
     """Write each clip into ``folder`` under its name, made valid as a file name; return the paths.
 
-    An existing file with the same bytes stays. Failures are raised as one FileError after all other clips are written.
+    An existing file with the same bytes is not written. Failures are raised as one FileError after all other clips are
+    written.
     """
     results = list(export_each(store, clips, folder))
     failures = [f"{clip.name}: {result}" for clip, result in results if isinstance(result, KeyposeError)]
@@ -64,7 +65,7 @@ def _create_folder(folder: str | PathLike[str]) -> Path:
 def file_names(clips: Sequence[Clip]) -> list[str]:
     """Return file names that differ also where case is ignored; deterministic for the same clips.
 
-    Clips of the same name get digits of their hash appended.
+    Digits of the hash are appended to names that several clips have.
     """
     plain_names = [f"{file_stem(clip.name)}{clip.suffix}" for clip in clips]
     count = Counter(name.lower() for name in plain_names)

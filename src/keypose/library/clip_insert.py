@@ -1,4 +1,5 @@
-"""Insertion of clips: blobs first, then all rows in one transaction, so that every visible clip can be read."""
+"""Insertion of clips: blobs are written first, then all rows in one transaction, so that every visible clip can be
+read."""
 
 from __future__ import annotations
 
@@ -54,7 +55,7 @@ from keypose.options import DEFAULT_LOAD_OPTIONS, LoadKeywords, LoadOptions
 
 @dataclass(frozen=True)
 class InsertResult:
-    """A clip, and what adding it changed."""
+    """An added clip, and whether it is new, changed or repaired."""
 
     clip: Clip
     is_new: bool = False
@@ -213,12 +214,12 @@ def find_existing(
 
 
 def restore_bytes(store: Store, clip: Clip, source: SourceFile) -> Clip:
-    """Encode a lossy clip again from its source; a newer encoder may produce other bytes than were lost."""
+    """Encode a lossy clip again from its source; a newer encoder may produce other bytes than the lost ones."""
     return _replace_bytes(store, clip, apply_tolerance(source, clip.tolerance_mm).content.data, clip.suffix)
 
 
 def _replace_bytes(store: Store, clip: Clip, data: bytes, suffix: str) -> Clip:
-    """Store bytes for a clip whose blob is lost: the same, or the same content compressed differently."""
+    """Store bytes for a clip with a lost blob: the same bytes, or the same content compressed differently."""
     blob = store.blobs.put(data)
     if blob == clip.blob:
         return clip
@@ -240,7 +241,8 @@ def insert_clips(store: Store, prepared_clips: Sequence[tuple[PreparedClip, Clip
     """Insert prepared clips in one transaction; clips whose content exists are updated."""
     with store.database.begin_read() as connection:
         hashes = sa.select(clips.c.hash).where(clips.c.hash.in_([prepared.hash for prepared, _ in prepared_clips]))
-        existing_hashes = set(connection.scalars(hashes))  # read first: clips that others add now are not lost
+        # Read first, so that clips added by others in the meantime are not lost.
+        existing_hashes = set(connection.scalars(hashes))
     was_lost_flags = [
         prepared.hash in existing_hashes and not _is_intact(store, sha256_hex(prepared.data))
         for prepared, _ in prepared_clips
@@ -265,7 +267,8 @@ def insert_clips(store: Store, prepared_clips: Sequence[tuple[PreparedClip, Clip
             else:
                 results.append(InsertResult(_insert_clip(store, connection, prepared, blob, metadata), is_new=True))
             if results[-1].clip.blob == blob and not store.blobs.has(blob):
-                store.blobs.put(prepared.data)  # another process removed it; with the lock held it stays
+                # Another process has removed the blob; while the lock is held it cannot be removed.
+                store.blobs.put(prepared.data)
     unused_blobs += [
         blob for result, blob in zip(results, blob_hashes, strict=True) if result.clip.blob != blob
     ]  # existing, compressed differently

@@ -1,4 +1,4 @@
-"""Indexes that grow with a library: adding a clip costs the same however many there are."""
+"""Indexes that grow with a library: the time to add a clip does not depend on their number."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class IncrementalIndex(Protocol[Item, Index]):
 
 
 class GrowableArray(Generic[Number]):
-    """Rows of numbers. Views stay valid: added rows are written behind them, ``keep`` copies."""
+    """Rows of numbers. Views remain valid: added rows are written behind them, and ``keep`` copies."""
 
     def __init__(self, rows: NDArray[Number]) -> None:
         self._buffer = rows

@@ -41,8 +41,9 @@ BUSY_S = 30.0
 class Library:
     """A library of clips: a database in SQLite, ``clips.db``, and blobs in the folder ``clips.db.blobs`` beside it.
 
-    Or in PostgreSQL, ``postgresql://user@host/database``, with ``blobs`` in a folder or at the URL of an object store.
-    The location of the blobs is recorded when the library is created; afterwards ``blobs`` is optional.
+    The database may also be in PostgreSQL, ``postgresql://user@host/database``, with ``blobs`` in a folder or at the
+    URL of an object store. The location of the blobs is recorded when the library is created; afterwards ``blobs`` is
+    optional.
 
     When a method returns, its changes are on disk; a killed process leaves no partial clip. Any number of processes may
     read and write at once; writers wait for each other up to ``busy_s`` seconds. ``create=False`` opens existing
@@ -50,9 +51,9 @@ class Library:
 
     Searches take a motion, or the name of a clip of the library, which is then excluded from the hits. All take the
     same filters: ``words``, each a prefix of a word in the clip's names or tags; ``tags``, all of which it must have;
-    its duration; and the hash of its ``skeleton``. ``joints`` are the body parts that matter, such as ``"arms"`` or
-    ``"left_leg"``. With ``mirrored``, clips that match with left and right exchanged count too; with ``deduplicate``,
-    copies of one take are one hit.
+    its duration; and the hash of its ``skeleton``. ``joints`` are the body parts to compare, such as ``"arms"`` or
+    ``"left_leg"``. With ``mirrored``, clips may also match with left and right exchanged; with ``deduplicate``, copies
+    of one take are one hit.
     """
 
     def __init__(
@@ -76,7 +77,7 @@ class Library:
 
     @cached_property
     def _candidate_source(self) -> CandidateSource:
-        """What searches compare with; created by the first search."""
+        """The source of the clips that searches compare; created by the first search."""
         return open_candidate_source(self._store.database.dialect)
 
     def __enter__(self) -> Self:
@@ -92,7 +93,7 @@ class Library:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.location!r})"
 
-    # Reading: clips in the trash are in no list
+    # Reading: lists do not contain clips in the trash
 
     def __len__(self) -> int:
         return listing.count_clips(self._store, Filters())
@@ -261,11 +262,11 @@ class Library:
     ) -> Clip | IngestReport:
         """Add a file, the bytes of one (then with a ``name``) or a motion, and return the clip.
 
-        The same content is one clip, gzipped or not: added again under another name, it gets that as a further name,
-        and its tags are extended; source, licence and note stay where they are set: ``describe`` changes them.
-        ``source`` is the path by default. Bytes are stored unchanged; a motion, and a file that needs others beside it
-        (AMC, some glTF), as lossless ``.kps``. ``tolerance_mm``: store as ``.kps`` within this tolerance, on a figure
-        of 1.7 m; adding the same content again without it stores the original bytes.
+        The same content is one clip, gzipped or not: if it is added again under another name, the clip gets that as a
+        further name, and its tags are extended. Source, licence and note are only set if they are empty; ``describe``
+        changes them. ``source`` is the path by default. Bytes are stored unchanged; a motion, and a file that needs
+        others beside it (AMC, some glTF), as lossless ``.kps``. ``tolerance_mm``: store as ``.kps`` within this
+        tolerance, on a figure of 1.7 m; adding the same content again without it stores the original bytes.
 
         ``load_options`` are keywords of ``load``: ``reference_pose``, ``asf``, ``gaps``, ``animation``, ``fps``. A file
         that reads differently with them becomes a separate clip, stored as lossless ``.kps``: another animation than
@@ -339,7 +340,7 @@ class Library:
     ) -> IngestCounts:
         """Ingest like ``add`` with a folder or several files; clips are only passed to ``on_progress``, and counted.
 
-        So memory does not grow with the number of clips.
+        Therefore memory does not grow with the number of clips.
         """
         return ingest(
             self._store,
@@ -361,7 +362,7 @@ class Library:
     def trash(self, *clips: str) -> tuple[Clip, ...]:
         """Move clips to the trash, out of all lists and searches, until ``restore``: all or none.
 
-        Their bytes stay. Adding the same content again restores them, too.
+        Their bytes are not deleted. Adding the same content again also restores them.
         """
         return metadata.move_to_trash(self._store, clips)
 
@@ -422,7 +423,7 @@ class Library:
     def export(self, folder: str | PathLike[str], clips: Iterable[Clip] | None = None) -> tuple[Path, ...]:
         """Write the bytes of ``clips`` (None: all) as files named after them.
 
-        An existing file with the same bytes stays, one with other bytes is an error.
+        An existing file with the same bytes is not written, one with other bytes is an error.
         """
         return clip_export.export(self._store, self.clips() if clips is None else clips, folder)
 
@@ -430,13 +431,14 @@ class Library:
         """Check every row and all bytes, and return the faults; none: the library is intact.
 
         ``fix`` removes temporary files of killed processes and rebuilds wrong or missing indexes. Damaged bytes are
-        repaired by adding their file again. Orphan blobs, such as those added after a backup of the database, stay:
-        ``rebuild`` inserts them as clips, and only ``drop_orphans`` removes them. Others may write in the meantime.
+        repaired by adding their file again. Orphan blobs, such as those added after a backup of the database, are not
+        removed: ``rebuild`` inserts them as clips, and only ``drop_orphans`` removes them. Others may write in the
+        meantime.
         """
         return tuple(verification.verify(self._store, self.location, fix=fix, drop_orphans=drop_orphans))
 
     def rebuild(self, *, jobs: int | None = None, on_progress: OnRebuildProgress | None = None) -> tuple[Fault, ...]:
-        """Recompute everything that follows from the bytes, and return faults for those that cannot be read.
+        """Recompute everything that is derived from the bytes, and return faults for clips that cannot be read.
 
         This also recovers a lost database: open a new one in its place; its clips are named by their hashes until their
         files are added again. ``jobs`` processes read the clips (None: one per core); ``on_progress`` is called after
@@ -525,8 +527,8 @@ class Library:
     ) -> tuple[Hit, ...]:
         """Return clips with a pose like that of ``frame``; a motion of one frame is a posed figure.
 
-        ``pose_vector``: the result of method ``pose_vector`` for that frame, perhaps from another process; then no blob
-        is read.
+        ``pose_vector``: the result of method ``pose_vector`` for that frame, possibly computed in another process; then
+        no blob is read.
         """
         return search_pose(
             self._store,
@@ -545,14 +547,14 @@ class Library:
     def pose_vector(self, query: Motion | str, frame: int = 0) -> tuple[float, ...]:
         """Return the vector that ``search_pose`` compares.
 
-        Joints relative to the hips, and their height above the floor.
+        It has the positions of joints relative to the hips, and the height of the hips above the floor.
         """
         return compute_pose_vector(self._store, query, frame)
 
     def prepare_search(self) -> None:
         """Load the search indexes into memory, so that the first search is as fast as later ones.
 
-        Nothing to do for a database with its own vector index.
+        For a database with its own vector index nothing is loaded.
         """
         if isinstance(self._candidate_source, MemoryIndex):
             with self._store.database.begin_read() as connection:

@@ -39,7 +39,7 @@ def load_created_at(connection: sa.Connection) -> datetime:
 
 
 def repair(connection: sa.Connection) -> None:
-    """Make both rows equal: the later date, and a higher change count than either."""
+    """Make both rows equal, with the later date and a change count higher than both."""
     both = [*_rows(connection, library_info), *_rows(connection, library_info_copy)]
     dates = [row["created_at"] for row in both if _is_timestamp(row["created_at"])]
     counts = [row["changes"] for row in both if isinstance(row["changes"], int)]

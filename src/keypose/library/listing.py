@@ -76,7 +76,7 @@ def count_tags(connection: sa.Connection, id_query: sa.Select[tuple[int]]) -> tu
 
 
 def facets(store: Store, filters: Filters) -> Facets:
-    """Return counts by which filtered clips can be narrowed further."""
+    """Return counts for narrowing the list of the filtered clips."""
     id_query = filters.list_query(store.database.dialect)
     duration_counts = [
         sa.func.count().filter(_is_duration_between(*bounds))
@@ -137,7 +137,7 @@ class Filters:
     min_duration_s: float | None = None
     max_duration_s: float | None = None
     skeleton: str | None = None  # hash of the rig
-    body_part: str | None = None  # one that swings widely
+    body_part: str | None = None  # a body part with a wide swing
 
     @classmethod
     def parse(
@@ -166,7 +166,7 @@ class Filters:
         )
 
     def search_query(self, dialect: Dialect) -> sa.Select[Any] | None:
-        """Return a query for the ids that a search may find; None: all. Clips in the trash are excluded elsewhere."""
+        """Return a query for the ids of the clips to search; None: all. Clips in the trash are excluded elsewhere."""
         conditions = list(self._conditions(dialect))
         return sa.select(clips.c.id).where(*conditions) if conditions else None
 

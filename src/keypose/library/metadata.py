@@ -1,4 +1,4 @@
-"""What people change about clips: metadata (names, tags, source, licence, note), drafts, and the trash."""
+"""Everything of clips that people change: metadata (names, tags, source, licence, note), drafts, and the trash."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from keypose.library.tables import clips, drafts, format_time, now_text, other_n
 from keypose.validation import check_int, check_number, check_text
 
 MAX_BYTES = 4 << 20  # of a draft in UTF-8
-DELETED = ""  # data of a deleted draft: the row stays, so that no revision is reused
+DELETED = ""  # data of a deleted draft; its row is not deleted, so that no revision is reused
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class ClipMetadata:
     tags: tuple[str, ...]
     fields: Mapping[str, str]  # source, licence, note
     animation: str = ""  # appended to the name unless it is the default one
-    is_placeholder: bool = False  # name and note are by rebuild
+    is_placeholder: bool = False  # name and note were set by rebuild
 
     def for_clip(self, prepared: PreparedClip) -> ClipMetadata:
         """Return the metadata with the name of the animation appended, if another than the default was read."""
@@ -95,7 +95,7 @@ def _missing_fields(clip: Clip, metadata: ClipMetadata) -> dict[str, str]:
 
 
 def merge_metadata(store: Store, connection: sa.Connection, clip_id: int, clip: Clip, metadata: ClipMetadata) -> Clip:
-    """Add metadata to a clip, restore it from the trash, and return it; existing fields stay."""
+    """Add metadata to a clip, restore it from the trash, and return it; fields that are set do not change."""
     dialect = store.database.dialect
     if clip.is_placeholder:
         values = {"name": metadata.name, "note": metadata.fields.get("note", ""), "is_placeholder": 0}
@@ -221,7 +221,7 @@ def _check_data(data: str) -> str:
 
 
 def move_to_trash(store: Store, names: Sequence[str]) -> tuple[Clip, ...]:
-    """Move clips to the trash, all or none; clips that are already there keep their date."""
+    """Move clips to the trash, all or none; the date of clips that are already there does not change."""
     dialect = store.database.dialect
     with store.database.begin_write() as connection:
         trashed = dict(find_clip(connection, name) for name in names)

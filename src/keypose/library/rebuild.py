@@ -1,4 +1,5 @@
-"""Rebuild what follows from the bytes of clips: analyses, by worker processes, damaged rows, and indexes."""
+"""Rebuild everything that is derived from the bytes of clips: analyses (by worker processes), damaged rows, and
+indexes."""
 
 from __future__ import annotations
 
@@ -85,7 +86,7 @@ class Reanalysis:
     on_progress: OnRebuildProgress | None = None
     done: int = 0
     total: int = 0
-    new_hashes: set[str] = field(default_factory=set)  # of clips that were just inserted
+    new_hashes: set[str] = field(default_factory=set)  # hashes of clips that this rebuild has inserted
     started_at: float = field(default_factory=time.monotonic)
     faults: list[Fault] = field(default_factory=list)  # not yielded yet
 
@@ -139,7 +140,7 @@ class Reanalysis:
             nonlocal count
             for clip_id in clip_ids:
                 clip = self._load_clip(clip_id)
-                if clip is None:  # removed in the meantime, or already reported
+                if clip is None:  # the clip was removed in the meantime, or already reported
                     self._report("")
                     continue
                 try:
@@ -206,7 +207,7 @@ class Reanalysis:
 
 
 def _fault_kind(failure: Failure) -> FaultKind:
-    return "damaged blob" if failure.kind in _DAMAGED else "analysis"  # else the package for its format is missing
+    return "damaged blob" if failure.kind in _DAMAGED else "analysis"  # otherwise the package for its format is missing
 
 
 def _failure_message(outcome: Outcome[Any], path: str, display_name: str) -> str:
@@ -221,7 +222,7 @@ def rebuild_library(
     """Rebuild the word index, repair damaged rows, insert orphan blobs as clips, and reanalyse every clip.
 
     This recovers a lost database, with names made of hashes; yields faults for what cannot be read. Searches in the
-    meantime find every clip: words are indexed in one transaction, all else is replaced clip by clip. ``jobs``
+    meantime find every clip: words are indexed in one transaction, everything else is replaced clip by clip. ``jobs``
     processes read clips (None: one per core); ``on_progress`` is called after each.
     """
     with store.database.begin_write() as connection:
@@ -276,9 +277,9 @@ def load_search_vectors(connection: sa.Connection, clip_id: int) -> Mapping[str,
 
 
 def repair_rows(store: Store) -> Iterator[Fault]:
-    """Repair every damaged row: facts are computed again, valid metadata stays.
+    """Repair every damaged row: facts are computed again, valid metadata do not change.
 
-    A row whose bytes are damaged too is deleted and reported, as nothing is left of the clip.
+    If the bytes are damaged, too, the row is deleted and reported, as nothing of the clip exists any more.
     """
     damaged: dict[int, str] = {}
     with store.database.begin_read() as connection, store.database.dialect.raw_text(connection):
@@ -306,7 +307,7 @@ def _repair_row(store: Store, clip_id: int, row: Mapping[str, Any], problem: str
 
 
 def _read(store: Store, row: Mapping[str, Any]) -> PreparedClip:
-    """Read the clip of a row from its blob; if that is unknown, from the blob named by the hash of its content."""
+    """Read the clip of a row from its blob or, if that is unknown, from the blob named by the hash of its content."""
     digest = next(
         (row[column] for column in ("blob", "hash") if is_valid_column(row, column) and store.blobs.has(row[column])),
         "",
@@ -339,7 +340,7 @@ def _write(store: Store, clip_id: int, row: Mapping[str, Any], prepared: Prepare
     }
     with store.database.begin_write() as connection:
         same = sa.select(clips.c.id).where(clips.c.hash == values["hash"], clips.c.id != clip_id)
-        if connection.execute(same).first():  # added again in the meantime
+        if connection.execute(same).first():  # the clip was added again in the meantime
             _delete(store, connection, clip_id, row)
             return
         connection.execute(dialect.insert_new(blobs, [{"hash": blob, "bytes": len(prepared.data)}]))

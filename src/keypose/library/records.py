@@ -17,7 +17,7 @@ class Clip:
 
     hash: str  # sha256 of its content, unzipped: the clip's identity
     name: str
-    other_names: tuple[str, ...]  # under which the same content was added
+    other_names: tuple[str, ...]  # other names under which the same content was added
     tags: tuple[str, ...]
     source: str  # origin
     licence: str
@@ -32,7 +32,8 @@ class Clip:
     blob: str  # sha256 of the stored bytes
     added_at: datetime  # UTC
     tolerance_mm: float | None = None  # of lossy storage; None: the original bytes are stored
-    is_placeholder: bool = False  # name and note are by rebuild; those of the next file of this content replace them
+    # Name and note were set by rebuild; those of the next file with this content replace them.
+    is_placeholder: bool = False
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Facets:
 
     tags: tuple[tuple[str, int], ...]  # the most used first
     durations: tuple[tuple[float, float | None, int], ...]  # from seconds, below seconds (None: no limit), clips
-    body_parts: tuple[tuple[str, int], ...]  # that swing widely
+    body_parts: tuple[tuple[str, int], ...]  # body parts with a wide swing
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Draft:
     """An unsaved edit of a clip."""
 
     clip: str  # hash
-    revision: int  # grows with every change, never reused
+    revision: int  # increases with every change; never reused
     changed_at: datetime  # UTC
     data: str
 
@@ -74,7 +75,7 @@ class Fault:
     subject: str  # the clip's name, the blob's hash or the file
     message: str
     fixed: bool = False
-    hint: Hint | str | None = None  # what to do
+    hint: Hint | str | None = None  # what the user can do
 
     def render(self, audience: Audience) -> str:
         """Return the fault as a line of text for users of Python or of the command line."""
@@ -141,7 +142,7 @@ class RebuildProgress:
 
     @property
     def remaining_s(self) -> float:
-        """Estimated seconds until the end, if the remaining clips are like those so far."""
+        """Estimated seconds until the end, assuming that the remaining clips take as long as those so far."""
         return self.elapsed_s / max(self.done, 1) * (self.total - self.done)
 
 
@@ -177,5 +178,5 @@ class IngestProgress:
 
     @property
     def remaining_s(self) -> float:
-        """Estimated seconds until the end, if the remaining files are like those so far."""
+        """Estimated seconds until the end, assuming that the remaining files take as long as those so far."""
         return self.elapsed_s / max(self.done, 1) * (self.total - self.done)

@@ -54,7 +54,7 @@ _ATTRIBUTES = frozenset(
     )
 )
 _PAGE_COLOURS = {value: f"var(--kp-{name})" for name, value in THEMES["light"].colours.items()}
-_PAINTS = {  # white is paper as a fill, and a stripe as a line
+_PAINTS = {  # white is the paper colour as a fill, and a stripe as a line
     "fill": {**_PAGE_COLOURS, "#ffffff": "var(--kp-paper)"},
     "stroke": {**_PAGE_COLOURS, "#ffffff": "var(--kp-stripe)"},
 }
@@ -141,7 +141,8 @@ def hit_item(page_hit: PageHit, rank: int, library: str, *, with_picture: bool) 
 
 
 def strip_html(picture: Picture | None, n_keys: int = 0, highlighted: Sequence[int] = ()) -> str:
-    """Return a strip as HTML, poses outside of ``highlighted`` fainter; a note if the picture is unsafe or missing."""
+    """Return a strip as HTML, with poses outside of ``highlighted`` fainter; a note if the picture is unsafe or
+    missing."""
     svg = None if picture is None else sanitize_svg(picture.svg, n_keys, highlighted)
     if picture is None or svg is None:
         return '<p class="strip none">no picture</p>'
@@ -242,7 +243,7 @@ def bar(page_hit: PageHit) -> str:
 
 
 def describe_span(page_hit: PageHit) -> str:
-    """Return what the bar shows, as text."""
+    """Return the content of the bar as text."""
     clip, hit = page_hit.clip, page_hit.hit
     duration = f"{clip.duration_s:.2f} s"
     if hit is None:
@@ -273,15 +274,15 @@ def _clamp(x: float, width: float) -> str:
 
 
 def uses_page_colours(svg: str) -> bool:
-    """Return whether a drawing takes its colours from the page, light or dark."""
+    """Return whether a drawing uses the colours of the page, light or dark."""
     return "var(--kp-" in svg
 
 
 def sanitize_svg(svg: str, n_keys: int = 0, highlighted: Collection[int] = ()) -> str | None:
     """Return ``svg`` serialized again for a page; None if it contains anything but shapes and text.
 
-    Its colours become the page's if all of them belong to the light theme. Of ``n_keys`` poses those at the indices
-    ``highlighted`` stay, the others get the class ``FAINT``; if ``highlighted`` is empty, all stay.
+    Its colours are replaced by those of the page if all of them belong to the light theme. Of ``n_keys`` poses those
+    not at the indices ``highlighted`` get the class ``FAINT``; none if ``highlighted`` is empty.
     """
     if len(svg) > MAX_CHARS or "<!" in svg or "<?" in svg:
         return None
@@ -343,7 +344,7 @@ class PageQuery:
     library: str  # its location
     strip: Picture | None = None
     facts: tuple[tuple[str, str], ...] = ()  # names and values of filters and options
-    command: str = ""  # that repeats the search
+    command: str = ""  # command that repeats the search
 
 
 @dataclass(frozen=True)

@@ -24,8 +24,8 @@ from keypose.validation import check_text, clean_line, is_sha256
 
 Order = tuple[sa.ColumnElement[Any], ...]
 
-MAX_IDS_PER_QUERY = 500  # databases limit the parameters of a statement
-MIN_HASH_DIGITS = 8  # of an abbreviated hash
+MAX_IDS_PER_QUERY = 500  # as databases limit the parameters of a statement
+MIN_HASH_DIGITS = 8  # minimum digits of an abbreviated hash
 MAX_SOURCE_CHARS = 80  # in a message
 _HEX = frozenset("0123456789abcdef")
 _TEXT_COLUMNS = ("hash", "name", "source", "licence", "note", "skeleton", "suffix", "blob", "added_at")
@@ -66,7 +66,7 @@ def load_clips(
 
 
 def load_clips_by_id(connection: sa.Connection, clip_ids: Sequence[int]) -> dict[int, Clip]:
-    """Return the clips of these ids that exist. Faster than ``load_clips``: the statements are prepared."""
+    """Return the clips of these ids that exist. It is faster than ``load_clips``, as the statements are prepared."""
     clips_by_id: dict[int, Clip] = {}
     for first in range(0, len(clip_ids), MAX_IDS_PER_QUERY):
         clips_by_id |= _read_clips(
@@ -245,12 +245,12 @@ def is_in_trash(connection: sa.Connection, clip_id: int) -> bool:
 
 
 def row_checksum(clip: Clip) -> str:
-    """Return a checksum of a record, which detects accidental changes of its row."""
+    """Return the checksum of a record, for detecting accidental changes of its row."""
     return sha256_hex(repr(astuple(clip)).encode())
 
 
 def search_words(clip: Clip) -> tuple[str, ...]:
-    """Return the words by which a clip is found."""
+    """Return the words with which a clip is found."""
     return split_words(clip.name, *clip.other_names, *clip.tags)
 
 
@@ -298,7 +298,7 @@ def clean_note(field: str, note: str) -> str:
 
 
 def split_words(*texts: str) -> tuple[str, ...]:
-    """Return the words to find ``texts`` by, in lower case: ``02_WalkLeft`` has 02, walkleft, walk and left."""
+    """Return the search words of ``texts`` in lower case: those of ``02_WalkLeft`` are 02, walkleft, walk and left."""
     words: dict[str, None] = {}
     for part in texts:
         for word in _WORD.findall(_strip_diacritics(part)):

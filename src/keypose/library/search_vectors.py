@@ -1,4 +1,4 @@
-"""The vectors of a clip that a database indexes: their Euclidean distance selects the clips worth ranking."""
+"""The vectors of a clip that a database indexes; clips to rank are selected by their Euclidean distance."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from keypose.library.descriptors import Description, Windows
 from keypose.library.descriptors.description import Singles
 from keypose.library.search.part_gallery import PartTrack
 
-PART_WINDOWS, POSES = "parts", "poses"  # indexed beside the descriptors of whole clips
+PART_WINDOWS, POSES = "parts", "poses"  # indexed in addition to the descriptors of whole clips
 WINDOW = 10  # samples of a track, one second: two means of five
 HOP = 5
 HALVES = 2

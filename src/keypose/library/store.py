@@ -1,4 +1,4 @@
-"""A database and its blobs, the argument of most functions of this package; transactions.
+"""A database and its blobs, which are the argument of most functions of this package; transactions.
 
 Errors of a database become KeyposeErrors.
 """
@@ -31,8 +31,8 @@ from keypose.library.rows import file_stem
 from keypose.library.tables import blobs, identity, library_info
 from keypose.model import Motion
 
-# Only table ``blobs`` decides which blob may be deleted, and only with the write lock held: whoever adds a clip checks,
-# with the same lock, that its blob exists.
+# A blob may only be deleted if table ``blobs`` allows it, with the write lock held: adding a clip checks, with the same
+# lock, that its blob exists.
 
 
 @dataclass(frozen=True)
@@ -84,9 +84,9 @@ class Database:
     ) -> None:
         self.dialect: Dialect = choose_dialect(location, busy_s)
         if blobs is not None:
-            normalize_location(blobs)  # raises before a file is created
+            normalize_location(blobs)  # raises errors before a file is created
         self.engine = self.dialect.open(create=create)
-        weakref.finalize(self, self.engine.dispose)  # also if nobody calls close()
+        weakref.finalize(self, self.engine.dispose)  # also if close() is not called
         try:
             self.blob_location = self._open_or_create(blobs, create=create)
             self.identity = self._load_identity()
@@ -108,7 +108,7 @@ class Database:
             raise FileError("no such library", path=self.dialect.location)
         with self.begin_write() as connection:
             recorded = self._recorded_location(connection)
-            if recorded is not None:  # created by another process in the meantime, perhaps with another location
+            if recorded is not None:  # created by another process in the meantime, possibly with another location
                 return choose_location(blobs, recorded, self.dialect)
             new_identity = choose_identity(
                 open_blobs(location, self.dialect), is_default_location=location == DEFAULT_LOCATION
@@ -128,7 +128,7 @@ class Database:
 
     @contextmanager
     def begin_read(self) -> Iterator[sa.Connection]:
-        """Begin a read transaction, which sees one state of the database."""
+        """Begin a read transaction, in which the database does not change."""
         with self._translate_errors(), self.engine.connect() as connection, connection.begin():
             yield connection
 

@@ -1,4 +1,4 @@
-"""The tables of a library. Content is identified by its sha256; what a person may edit refers to ``clips.id``."""
+"""The tables of a library. Content is identified by its sha256; data that a person may edit refer to ``clips.id``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ library_info = sa.Table(
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("created_at", _TEXT, nullable=False),  # UTC, ISO 8601
     sa.Column("blob_location", _TEXT, nullable=False, server_default=""),  # "": beside the database
-    sa.Column("changes", sa.BigInteger, nullable=False, server_default="0"),  # grows with every write
+    sa.Column("changes", sa.BigInteger, nullable=False, server_default="0"),  # increases with every write
 )
 
 blobs = sa.Table(
@@ -48,7 +48,7 @@ clips = sa.Table(
     sa.Column("skeleton", _HASH, nullable=False, index=True),
     sa.Column("added_at", _TEXT, nullable=False),  # UTC, ISO 8601
     sa.Column("tolerance_mm", sa.Float(53)),  # of lossy storage; NULL: the original bytes are stored
-    sa.Column("is_placeholder", sa.Integer, nullable=False, server_default="0"),  # 1: name and note are by rebuild
+    sa.Column("is_placeholder", sa.Integer, nullable=False, server_default="0"),  # 1: name and note were set by rebuild
     sa.Column("checksum", _HASH, nullable=False),  # of the columns above, the names and the tags
     sqlite_autoincrement=True,  # ids of deleted clips are never reused
 )
@@ -88,7 +88,7 @@ key_poses = sa.Table(
 )
 
 swings = sa.Table(
-    "swings",  # of body parts, about axes in body space: rankers/swing_table.py
+    "swings",  # of body parts, about axes in body space: search/swing_overlap.py
     metadata,
     sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("body_part", _TEXT, primary_key=True),
@@ -110,7 +110,7 @@ descriptors = sa.Table(
 )
 
 trash = sa.Table(
-    "trash",  # clips that lists and searches leave out until they are restored or deleted
+    "trash",  # clips that are in no list or search until they are restored or deleted
     metadata,
     sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("trashed_at", _TEXT, nullable=False),  # UTC, ISO 8601
@@ -126,7 +126,7 @@ drafts = sa.Table(
 )
 
 body_part_facets = sa.Table(
-    "body_part_facets",  # body parts that swing widely in a clip: body_part_facets.py
+    "body_part_facets",  # body parts with a wide swing in a clip: analysis.py
     metadata,
     sa.Column("body_part", _TEXT, primary_key=True),
     sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True, index=True),
@@ -142,7 +142,7 @@ library_info_copy = sa.Table(
 )
 
 identity = sa.Table(
-    "keypose_library_identity",  # also written beside the blobs: blobs/owner.py
+    "keypose_library_identity",  # also written beside the blobs: blobs/folder.py
     metadata,
     sa.Column("identity", _TEXT, nullable=False),
 )
@@ -168,7 +168,7 @@ def increment_changes(connection: sa.Connection) -> None:
 
 
 def format_time(time: datetime) -> str:
-    """Return a time as it is stored; text order is time order."""
+    """Return a time as it is stored; the order of the texts is that of the times."""
     return time.astimezone(UTC).isoformat(timespec="microseconds")
 
 

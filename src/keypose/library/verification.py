@@ -1,4 +1,4 @@
-"""Verification of a library: rows, checksums, blobs and indexes; and what can be repaired."""
+"""Verification of rows, checksums, blobs and indexes of a library, and repair of some faults."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ _ADD_AGAIN = "adding the file again mends it"
 def verify(store: Store, location: str, *, fix: bool, drop_orphans: bool = False) -> Iterator[Fault]:
     """Yield all faults; with ``fix``, remove files of killed writers and rebuild indexes.
 
-    Orphan blobs may be all that is left of a clip whose database was lost or is an older copy: only ``drop_orphans``
-    removes them. Others may write in the meantime: the lock is taken for single steps only, and their changes are no
-    faults.
+    If the database was lost or is an older copy, an orphan blob may be the only remainder of a clip; therefore only
+    ``drop_orphans`` removes them. Others may write in the meantime: the lock is only held for single steps, and their
+    changes are no faults.
     """
     clips_by_id: dict[int, Clip] = {}
     try:
@@ -56,7 +56,7 @@ def verify(store: Store, location: str, *, fix: bool, drop_orphans: bool = False
 
 
 def _check_database(store: Store, location: str, fix: bool, clips_by_id: dict[int, Clip]) -> Iterator[Fault]:
-    """Yield the faults of everything but blobs; put the clips with valid rows into ``clips_by_id``."""
+    """Yield all faults except those of blobs; put the clips with valid rows into ``clips_by_id``."""
     dialect = store.database.dialect
     damaged: dict[int, str] = {}
     with store.database.begin_read() as connection, dialect.raw_text(connection):
@@ -170,14 +170,14 @@ def _check_bytes(store: Store, clip: Clip) -> Iterator[Fault]:
     except FormatError as error:
         yield Fault("damaged blob", clip.name, str(error), hint=_ADD_AGAIN)
     else:
-        if content.hash != clip.hash and clip.tolerance_mm is None:  # else lossy
+        if content.hash != clip.hash and clip.tolerance_mm is None:  # otherwise it is lossy
             yield Fault("row", clip.name, f"its content has the sha256 {content.hash}, expected {clip.hash}")
         if len(content.data) != clip.bytes:
             yield Fault("row", clip.name, f"{len(content.data)} bytes, expected {clip.bytes}")
 
 
 def _is_unchanged(store: Store, clip: Clip) -> bool:
-    """Return whether nobody has removed or repaired a clip in the meantime."""
+    """Return whether a clip has not been removed or repaired in the meantime."""
     with store.database.begin_read() as connection:
         same_row = sa.select(clips.c.id).where(clips.c.hash == clip.hash, clips.c.blob == clip.blob)
         return connection.execute(same_row).first() is not None
@@ -185,7 +185,8 @@ def _is_unchanged(store: Store, clip: Clip) -> bool:
 
 def _check_orphans(store: Store, drop: bool) -> Iterator[Fault]:
     stored_hashes = list(store.blobs.hashes())
-    with store.database.begin_read() as connection:  # after that: bytes that came meanwhile are not among them
+    # Read after the rows, so that bytes added in the meantime are no orphans.
+    with store.database.begin_read() as connection:
         used_hashes = set(connection.scalars(sa.union(sa.select(blobs.c.hash), sa.select(clips.c.blob))))
     for digest in stored_hashes:
         if digest not in used_hashes and store.blobs.has(digest):

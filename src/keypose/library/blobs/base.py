@@ -12,11 +12,11 @@ from typing import Protocol
 from keypose.errors import FormatError
 from keypose.validation import is_sha256
 
-LEFTOVER_AFTER_S = 3600.0  # files still being written are younger
-OWNER_FILE = "keypose-library"  # at the top level, names the owning library: owner.py
+LEFTOVER_AFTER_S = 3600.0  # age of leftover temporary files; files that are being written are younger
+OWNER_FILE = "keypose-library"  # at the top level; contains the identity of the owning library (folder.py)
 _FOLDER = re.compile(r"[0-9a-f]{2}")
 
-# Temporary files of this program; no other file is ever deleted as a leftover.
+# Temporary files of this program; only these are deleted as leftovers.
 _LEFTOVER = re.compile(
     rf"\.{OWNER_FILE}\.[0-9a-f]{{12}}\.tmp|([0-9a-f]{{2}})/(\.\1[0-9a-f]{{18}}\.[0-9a-f]{{12}}|\1[0-9a-f]{{62}}\.[0-9a-f]{{16}})\.tmp"
 )
@@ -39,7 +39,7 @@ def is_leftover(name: str) -> bool:
 
 
 def is_library_name(name: str) -> bool:
-    """Return whether a library can have created this entry at the top level."""
+    """Return whether a library may have created this entry at the top level."""
     return name == OWNER_FILE or _FOLDER.fullmatch(name) is not None or is_leftover(name)
 
 
@@ -66,7 +66,7 @@ class Blobs(Protocol):
     def read(self, digest: str, n_bytes: int = 0) -> bytes:
         """Return the bytes, checked against their hash.
 
-        Data larger than both the limits and ``n_bytes``, the recorded size, is damaged and is not read.
+        Data that are larger than the limits and than ``n_bytes``, the recorded size, are damaged and are not read.
         """
 
     def has(self, digest: str) -> bool:

@@ -36,10 +36,11 @@ if TYPE_CHECKING:
 
 _OPEN_FLAGS = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
-DEFAULT_LOCATION = ""  # as recorded in the database: beside it
+DEFAULT_LOCATION = ""  # recorded in the database; the location beside it
 DEFAULT_SUFFIX = ".blobs"
 MAX_LOCATION_CHARS = 4000
-_UNSTORABLE = re.compile("[\0\ud800-\udfff]")  # no database stores these; file names that are not UTF-8 contain them
+# Databases cannot store these; file names that are not UTF-8 contain them.
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://[^\x00-\x20]*")
 
 _TEMPLATE = "The bytes here belong to the Keypose library {identity}.\n"
@@ -49,7 +50,7 @@ _PATTERN = re.compile(_TEMPLATE.format(identity="([0-9a-f]{32})").encode())
 class FolderBlobs:
     """Blobs as files ``ab/abcdef...`` below a folder; no part of such a path comes from a user's file name.
 
-    Only regular files are read: a link, a pipe or a device in place of a blob is damage.
+    Only regular files are read; a link, a pipe or a device in place of a blob is reported as damage.
     """
 
     def __init__(self, root: Path, max_bytes: int = Limits().bytes) -> None:
@@ -68,7 +69,7 @@ class FolderBlobs:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             if path.is_symlink() or not _is_regular(path):
-                path.unlink(missing_ok=True)  # or else its target would be written
+                path.unlink(missing_ok=True)  # otherwise the target of the link would be written
             write_atomically(path, data)
             for folder in (path.parent, self.root, self.root.parent):
                 _sync_folder(folder)
@@ -94,7 +95,7 @@ class FolderBlobs:
         """Return the modification time of the file."""
         try:
             return datetime.fromtimestamp(self._path(digest).lstat().st_mtime, UTC)
-        except OSError:  # removed in the meantime
+        except OSError:  # the file was removed in the meantime
             return datetime.now(UTC)
 
     def remove(self, digest: str) -> None:
@@ -200,7 +201,7 @@ def _is_regular(path: Path) -> bool:
 def _read(path: Path, max_bytes: int) -> bytes:
     """Return the bytes of a regular file; FormatError for anything else."""
     mode = path.lstat().st_mode
-    if stat.S_ISDIR(mode):  # never replaced, as it may contain files of the user
+    if stat.S_ISDIR(mode):  # a folder is never replaced, as it may contain files of the user
         raise FormatError(path, "is a folder, expected a file: move it away")
     if not stat.S_ISREG(mode):
         raise FormatError(path, "is a link, a folder or a device, expected a file")
@@ -318,7 +319,7 @@ def load_owner(blobs: Blobs) -> str | None:
 def choose_identity(blobs: Blobs, *, is_default_location: bool) -> str:
     """Return the identity of a new library with its blobs at a location; OptionError if the location is taken.
 
-    The folder beside a database belongs to the database of that name, so a new database takes over its identity.
+    The folder beside a database belongs to the database of that name, so a new database gets its identity.
     """
     owner = load_owner(blobs)
     if owner is not None:
@@ -355,7 +356,7 @@ def write_identity(blobs: Blobs, identity: str) -> None:
 def check_owner(blobs: Blobs, identity: str | None, location: str) -> None:
     """Raise FormatError if the blobs belong to another library; record the owner if none is recorded.
 
-    A location that is unreachable or read-only is no error: clips can be listed without their blobs.
+    An unreachable or read-only location is no error, as clips can be listed without their blobs.
     """
     with contextlib.suppress(FileError):
         owner = load_owner(blobs)

@@ -27,7 +27,7 @@ try:
 except ImportError:
     raise MissingExtra("bytes in an object store need", "pip install 'keypose[objects]'") from None
 
-# Stores with atomic writes; elsewhere bytes are written under a temporary name and then moved.
+# Stores with atomic writes; in other stores bytes are written under a temporary name and then moved.
 ATOMIC_SCHEMES = frozenset({"memory", "s3", "s3a", "gs", "gcs", "abfs", "abfss", "az", "adl", "oci", "oss", "r2"})
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -48,7 +48,7 @@ class FsspecBlobs:
             raise MissingExtra(f"{scheme}:// needs another package: {error}") from None
         except ValueError:
             raise OptionError(f"is of no known kind: fsspec knows no {scheme}://", option="blobs", value=url) from None
-        except Exception as error:  # of the package of the store
+        except Exception as error:  # the package of the store may raise anything
             raise FileError(f"cannot be used ({error or type(error).__name__})", path=url) from error
         self._is_atomic = scheme in ATOMIC_SCHEMES
 
@@ -109,7 +109,7 @@ class FsspecBlobs:
         try:
             with self._translate_errors(path, "read"):
                 return _to_utc(self._store.modified(path))
-        except FileNotFoundError:  # removed in the meantime
+        except FileNotFoundError:  # the object was removed in the meantime
             return datetime.now(UTC)
         except NotImplementedError:
             return EPOCH
@@ -204,7 +204,8 @@ class FsspecBlobs:
 
     @contextmanager
     def _translate_errors(self, path: str, action: str) -> Iterator[None]:
-        """Convert errors of the store to FileError; FileNotFoundError and NotImplementedError pass, for the caller."""
+        """Convert errors of the store to FileError, except FileNotFoundError and NotImplementedError, which the caller
+        handles."""
         try:
             yield
         except (FileNotFoundError, NotImplementedError, KeyposeError):

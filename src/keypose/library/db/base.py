@@ -35,7 +35,7 @@ class Dialect(Protocol):
         """Return an INSERT that skips existing rows."""
 
     def create_word_index(self, connection: sa.Connection) -> None:
-        """Create an empty word index, replacing a broken one; readers see the old one until the commit."""
+        """Create an empty word index in place of a broken one; readers see the old one until the commit."""
 
     def index_words(self, connection: sa.Connection, clip_id: int, words: tuple[str, ...]) -> None:
         """Replace the indexed words of a clip."""
@@ -68,10 +68,10 @@ class Dialect(Protocol):
 
     @property
     def is_writable(self) -> bool:
-        """Whether this user can write, as far as that is known in advance."""
+        """Return whether this user can write, as far as that is known in advance."""
 
     def raw_text(self, connection: sa.Connection) -> AbstractContextManager[None]:
-        """Context in which invalid text is returned as bytes instead of raising."""
+        """Return a context in which invalid text is read as bytes instead of raising an error."""
 
     def find_word_problems(self, connection: sa.Connection) -> Iterator[str]:
         """Yield the faults of the word index; ``connection`` must be a writing one."""

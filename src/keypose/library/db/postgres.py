@@ -18,7 +18,7 @@ from keypose.library.tables import increment_changes, indexes
 MAX_TIMEOUT_MS = 2**31 - 1
 _CREATE_WORD_INDEX = "CREATE INDEX ix_words_text ON words USING gin (array_to_tsvector(text))"
 
-# Messages by prefix of SQLSTATE; the longest prefix counts.
+# Messages by prefix of SQLSTATE; the longest matching prefix is used.
 _DISK_FULL = "53100"
 _MESSAGES = {
     "28": "the server refuses this user ({cause}), expected a user and a password that it knows",
@@ -72,7 +72,7 @@ class PostgresDialect:
             isolation_level="REPEATABLE READ",
             execution_options={"postgresql_readonly": True, "schema_of_library": self._address.schema},
             pool_pre_ping=True,  # reconnect after a restart of the server
-            max_overflow=-1,  # the server limits the number of connections
+            max_overflow=-1,  # as the server limits the number of connections
             hide_parameters=True,
             connect_args=self._address.connect_args,
         )
@@ -90,7 +90,7 @@ class PostgresDialect:
         return postgres_insert(table).values(rows).on_conflict_do_nothing()
 
     def create_word_index(self, connection: sa.Connection) -> None:
-        """Create the table of words with a GIN index of lexemes: nothing is stemmed, split or left out."""
+        """Create the table of words with a GIN index of lexemes: no word is stemmed, split or omitted."""
         for statement in (
             "CREATE TABLE IF NOT EXISTS words (clip_id integer PRIMARY KEY REFERENCES clips (id) ON DELETE CASCADE, "
             'text text[] COLLATE "C" NOT NULL)',
@@ -133,7 +133,7 @@ class PostgresDialect:
     def find_unindexed(
         self, connection: sa.Connection, clip_id: int, vectors: Mapping[str, Vectors]
     ) -> tuple[str, ...]:
-        """Compare every number."""
+        """Return the descriptors with differing rows; every number is compared."""
         return self.vectors.find_differing(connection, clip_id, vectors)
 
     def increment_changes(self, connection: sa.Connection) -> None:
@@ -152,7 +152,7 @@ class PostgresDialect:
         yield from _find_tree_problems(connection, schema)
 
     def raw_text(self, connection: sa.Connection) -> AbstractContextManager[None]:
-        """Do nothing: the server holds valid text only."""
+        """Do nothing, as all text of the server is valid."""
         return nullcontext()
 
     def find_word_problems(self, connection: sa.Connection) -> Iterator[str]:
@@ -186,7 +186,7 @@ class _ConnectionSetup:
         try:
             connection.execute(self.statement)
             connection.commit()
-        except BaseException:  # SQLAlchemy will not close it
+        except BaseException:  # as SQLAlchemy does not close it
             connection.close()
             raise
 

@@ -21,7 +21,7 @@ __all__ = ["Address", "Server", "postgres_insert", "prepare_server", "psycopg"]
 MIN_SERVER = 15
 MIN_PGVECTOR = (0, 7)  # halfvec
 MIN_ITERATIVE_SCANS = (0, 8)
-_SETUP_LOCK = 0x6B6579706F7365  # "keypose": held while a library of the database is created
+_SETUP_LOCK = 0x6B6579706F7365  # "keypose"; the lock is held while a library of the database is created
 
 SCHEMA = "keypose"
 CONNECT_S = 10  # connection timeout
@@ -149,7 +149,7 @@ class Address:
 
     @property
     def connect_args(self) -> dict[str, int]:
-        """Defaults for libpq options that the URL lacks."""
+        """Return defaults for libpq options that are not in the URL."""
         return {} if "connect_timeout" in self.url.query else {"connect_timeout": CONNECT_S}
 
     def __str__(self) -> str:

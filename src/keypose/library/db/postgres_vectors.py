@@ -31,7 +31,7 @@ Halves = NDArray[np.float16]
 
 
 def vector_table(descriptor: str, n_dimensions: int) -> str:
-    """Return the table name for a descriptor and a vector length; another version may have another length."""
+    """Return the table name for a descriptor and a vector length, which other versions may change."""
     if not _NAME.fullmatch(descriptor) or not 0 < n_dimensions <= MAX_DIMENSIONS:
         raise FormatError(descriptor[:80], f"vectors of {n_dimensions} numbers, expected 1 to {MAX_DIMENSIONS}, and a "
                                            "name of small letters, digits and _")  # fmt: skip
@@ -39,7 +39,7 @@ def vector_table(descriptor: str, n_dimensions: int) -> str:
 
 
 def to_halves(vectors: Vectors) -> Halves:
-    """Return vectors as they are indexed; ``encode_copy_rows`` leaves out those that are not finite."""
+    """Return vectors in the precision of the index; ``encode_copy_rows`` omits those that are not finite."""
     return np.clip(vectors, -MAX_HALF, MAX_HALF).astype(np.float16)
 
 
@@ -77,7 +77,7 @@ class NearestQuery:
     """Options of a nearest neighbour query."""
 
     n_rows: int
-    clip_query: Any = None  # query for the ids that may be found; None: all
+    clip_query: Any = None  # query for the ids of the clips to search; None: all
     scales: NDArray[np.floating[Any]] | None = None  # (D,) factors of all numbers; None: 1
     width: int | None = None  # "ef_search"; None: enough for good recall
 
@@ -123,9 +123,10 @@ class VectorIndex:
     ) -> list[tuple[int, int]]:
         """Return (clip_id, window_index) of the rows nearest to ``vector`` (D,), nearest first.
 
-        Fewer if there are no more.
+        There are fewer rows if the table has no more.
 
-        Approximate by the graph, with high recall; exact if ``scales`` are given or the graph returns too few rows.
+        The result is approximate, by the graph with high recall, or exact if ``scales`` are given or the graph returns
+        too few rows.
         """
         table = vector_table(descriptor, vector.shape[-1])
         if not self._configure_search(connection, table, query):

@@ -38,10 +38,11 @@ class SqliteDialect:
     has_vector_index = False
 
     def __init__(self, path: Path, busy_s: float) -> None:
-        self.path = Path(os.path.abspath(path))  # noqa: PTH100 - of every connection, wherever the process goes meanwhile
+        # Absolute, as connections are also opened after a change of the current folder.
+        self.path = Path(os.path.abspath(path))  # noqa: PTH100
         self.location = os.fspath(path)
         self.busy_s = busy_s
-        self._file: FileIdentity | None = None  # that all connections use; None: not created yet
+        self._file: FileIdentity | None = None  # the file of all connections; None: not created yet
 
     def open(self, *, create: bool) -> sa.Engine:
         """Return an engine with connections in WAL mode; writing transactions take the lock when they begin."""
@@ -66,8 +67,8 @@ class SqliteDialect:
         return os.access(file.parent, os.W_OK) and (os.access(file, os.W_OK) or not os.path.lexists(file))
 
     def _connect(self) -> sqlite3.Connection:
-        """Open a connection, read-only if nothing can be written, also in folders without space for its logs."""
-        self._check_same_file()  # or else SQLite would create another file
+        """Open a connection; read-only if file or folder is not writable, also if no log can be created there."""
+        self._check_same_file()  # otherwise SQLite would create another file
         if self.is_writable:
             return sqlite3.connect(self.path, timeout=self.busy_s, check_same_thread=False)
         file = Path(os.path.realpath(self.path))
@@ -80,7 +81,7 @@ class SqliteDialect:
         try:
             self._set_up(connection)
             self._file = self._file or self._current_file()
-        except BaseException:  # SQLAlchemy will not close it
+        except BaseException:  # as SQLAlchemy does not close it
             connection.close()
             raise
 
@@ -96,7 +97,8 @@ class SqliteDialect:
             self._enable_wal(connection)
 
     def _begin(self, connection: sa.Connection) -> None:
-        """Begin a transaction; a writing one takes the lock at once, so that two writers never fail half-way."""
+        """Begin a transaction; a writing one takes the lock at its start, so that a writer never fails after its first
+        changes because of another one."""
         self._check_same_file()  # writes to a removed file would be lost
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
@@ -111,7 +113,7 @@ class SqliteDialect:
             )
 
     def _current_file(self) -> FileIdentity | None:
-        """Return which file the path refers to, links resolved; None if there is none."""
+        """Return the identity of the file at the path, with links resolved; None if there is none."""
         try:
             status = self.path.stat()
         except OSError:
@@ -189,7 +191,7 @@ class SqliteDialect:
 
     @contextmanager
     def raw_text(self, connection: sa.Connection) -> Iterator[None]:
-        """Context in which text that is not UTF-8 is returned as bytes."""
+        """Return a context in which text that is not UTF-8 is read as bytes."""
         driver: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
         driver.text_factory = _text_or_bytes
         try:
@@ -233,7 +235,7 @@ def _text_or_bytes(data: bytes) -> str | bytes:
 
 
 def create_word_index(connection: sa.Connection) -> None:
-    """Create an empty index. Words have no diacritics (``rows.py``), so all databases agree."""
+    """Create an empty index. Words have no diacritics (``rows.py``), so results are the same in all databases."""
     try:
         connection.execute(sa.text("DROP TABLE IF EXISTS words"))
     except sa.exc.DBAPIError as error:
@@ -247,7 +249,8 @@ def create_word_index(connection: sa.Connection) -> None:
 
 
 def _reset_tables(connection: sa.Connection) -> None:
-    """Give a broken index the shadow tables of an empty one, as FTS5 cannot drop a table that it cannot open."""
+    """Replace the shadow tables of a broken index by those of an empty one, as FTS5 cannot drop a table that it cannot
+    open."""
     connection.execute(sa.text(f"CREATE VIRTUAL TABLE words_as_made {_FTS5}"))
     for shadow in _SHADOWS:
         definition = sa.text("SELECT sql FROM sqlite_master WHERE name = :name").bindparams(

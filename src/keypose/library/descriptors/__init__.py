@@ -1,6 +1,7 @@
-"""Descriptors: a clip as short vectors whose distance measures likeness, whatever the skeleton, position and heading.
+"""Descriptors: a clip as short vectors. Their distance measures similarity, whatever the skeleton, position and
+heading.
 
-``description.py`` holds the input of all, the result, and projections learned from other clips; ``clip_vector.py``
+``description.py`` defines their input, the result, and projections learned from other clips; ``clip_vector.py``
 computes features, ``gallery_ranking.py`` compares and ranks.
 """
 
@@ -39,7 +40,7 @@ __all__ = [
 def describe(motion: Motion, *, mirrored: bool = False) -> Description | None:
     """Return the description of a motion, or of its mirror image; None without a recognisable body (markers, props).
 
-    The same motion always gives the same numbers.
+    The numbers are always the same for the same motion.
     """
     body = canonical_body(motion)
     if body is None:

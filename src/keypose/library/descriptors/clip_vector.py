@@ -1,4 +1,5 @@
-"""Features of descriptions: of whole clips, and of how the joints of a body region move together within one window."""
+"""Features of descriptions: of whole clips, and of the common movement of the joints of a body region within one
+window."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ SIDED, WHOLE_BODY = 16, 14  # numbers of facts
 
 VELOCITY_WEIGHT = 0.2
 TRAVEL_WEIGHT = 0.3
-MIN_VARIANCE = 0.01  # square metres: less counts as still
+MIN_VARIANCE = 0.01  # square metres; with less variance a window is still
 BLOCK_WINDOWS = 128  # computed together: 20 MB
 
 
@@ -67,7 +68,8 @@ def _statistics(body: Posture) -> Floats:
 
 
 def _fact_features(is_true: Bools) -> Floats:
-    """Return the share of time that each fact (T, F) holds, and its weighted number of beginnings per second."""
+    """Return the share of time in which each fact (T, F) is true, and the weighted number of its beginnings per
+    second."""
     begins = (is_true[1:] & ~is_true[:-1]).sum(axis=0) * FPS / len(is_true)
     return np.concatenate((is_true.mean(axis=0), BEGINNINGS_WEIGHT * begins))
 

@@ -16,7 +16,7 @@ from keypose.library.canonical import FPS, INDEX, CanonicalBody
 Singles = NDArray[np.float32]
 
 AXES = 64  # of every descriptor
-EVEN_AXES = 44  # come first; the others change sign in the mirror image
+EVEN_AXES = 44  # number of axes that do not change in the mirror image, the first ones; the others change sign
 
 FEET = tuple(INDEX[f"{side}_{part}"] for side in ("left", "right") for part in ("foot", "toes"))
 FLOOR_PERCENTILE = 5.0
@@ -27,17 +27,17 @@ MIN_RARITY = 1e-6
 _PARITY_SLICES = (
     slice(EVEN_AXES),
     slice(EVEN_AXES, None),
-)  # numbers that stay in the mirror image, and that change sign
+)  # numbers that do not change in the mirror image, and that change sign
 
 
 @dataclass(frozen=True, eq=False)
 class Windows(Frozen):
-    """The vectors of one descriptor, one for each window of a clip; similar windows have near vectors."""
+    """The vectors of one descriptor, one for each window of a clip; the distance of similar windows is small."""
 
     vectors: Singles  # (W, D)
     starts_s: Floats  # (W,) seconds from the start of the clip
     ends_s: Floats  # (W,)
-    weights: Singles  # (W,) sum 1; windows that are rare in other clips count more
+    weights: Singles  # (W,) with sum 1; windows that are rare in other clips have larger weights
     background_distance: tuple[float, float]  # mean and spread of the distances to unrelated clips
 
     def __len__(self) -> int:
@@ -53,11 +53,11 @@ class Description(Frozen):
 
     @property
     def all(self) -> dict[str, Windows]:
-        """Both together."""
+        """All descriptors of the clip and of its windows."""
         return {**self.clip, **self.windows}
 
     def mirrored(self) -> Description:
-        """Return the description of the mirror image: some signs change; weights and background distances stay."""
+        """Return the description of the mirror image: some signs change; weights and background distances do not."""
         return Description(
             {name: _mirrored(windows) for name, windows in self.clip.items()},
             {name: _mirrored(windows) for name, windows in self.windows.items()},
@@ -112,12 +112,12 @@ def per_second(values: Floats) -> Floats:
 class Space(Frozen):
     """The space of one descriptor: the axes of its projection, and windows of background clips.
 
-    In the mirror image, the first ``EVEN_AXES`` numbers of a vector stay, the others change sign.
+    In the mirror image, the first ``EVEN_AXES`` numbers of a vector do not change, the others change sign.
     """
 
     mean: Singles  # (N,) of the features
     axes: Singles  # (N, D)
-    background: Singles  # (B, D) windows of representative clips; their mirror images count too
+    background: Singles  # (B, D) windows of representative clips; their mirror images are also used
     firsts: Ints  # (C,) first window of each of these clips
 
     def project(self, features: Floats) -> Singles:

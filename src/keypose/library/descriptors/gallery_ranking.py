@@ -14,7 +14,7 @@ from keypose.library.descriptors.clip_vector import KINDS
 from keypose.library.descriptors.description import Description, Singles, Windows
 from keypose.library.incremental_index import ClipBounds, GrowableArray, Indices
 
-PRESELECT_DESCRIPTOR = "clip"  # one row per clip: fast enough for all clips
+PRESELECT_DESCRIPTOR = "clip"  # it has one row per clip, so it is fast enough for all clips
 RANKING_DESCRIPTORS = (PRESELECT_DESCRIPTOR, *KINDS)  # the combination that ranks best
 DEFAULT_KEEP = 256  # preselected clips
 
@@ -44,9 +44,9 @@ class Gallery(Frozen):
     def distances(self, variants: Sequence[Windows], clip_indices: Indices | None = None) -> Floats:
         """Return (Q, K): the distance of the clips at ``clip_indices`` (K,), None: all, from each variant.
 
-        The weighted mean of distances from each window to the nearest of the other clip, in both directions, each
-        standardised by the background distance of the clip that it starts from, as some clips are near to everything.
-        Below 0: nearer than unrelated clips.
+        The distance is the weighted mean of the distances from each window to the nearest of the other clip, in both
+        directions. Each is standardised by the background distance of the clip of that window, as some clips are near
+        to all others. It is below 0 if clips are nearer than unrelated ones.
         """
         indices = np.arange(self.n_clips) if clip_indices is None else clip_indices
         query_vectors, query_bounds = np.concatenate([variant.vectors for variant in variants]), _bounds(variants)
@@ -136,7 +136,7 @@ def clip_distances(
 ) -> Floats:
     """Return (C,): the distance of each clip from ``query``, summed over the descriptors of ``galleries``.
 
-    With the description of the mirrored query, the smaller of both distances counts.
+    With the description of the mirrored query, it is the smaller of both distances.
     """
     nearest: Floats = variant_distances([query] if mirrored is None else [query, mirrored], galleries).min(axis=0)
     return nearest
@@ -187,8 +187,8 @@ def rank_clips(
     """Return the ``keep`` clips nearest to any variant: the query, and perhaps its mirror image as the second.
 
     The clip vector preselects them among all, or those with ``is_allowed`` (C,); all descriptors of ``galleries``,
-    which include the clip vector, order them. Distances below ``min_distance`` count as ``min_distance``. Ties: not
-    mirrored first, then in the order of the galleries.
+    which include the clip vector, order them. Distances below ``min_distance`` are raised to it. Clips at equal
+    distance: not mirrored ones first, then in the order of the galleries.
     """
     candidates = preselect(variants, galleries[PRESELECT_DESCRIPTOR], is_allowed=is_allowed, keep=keep)
     if not len(candidates):

@@ -1,4 +1,4 @@
-"""Ingest of many files: prepared by worker processes or machines, written by one process: ``run.py``."""
+"""Ingest of many files (``run.py``): they are prepared by worker processes or machines and written by one process."""
 
 from keypose.library.ingest.run import ReportCollector, ingest
 

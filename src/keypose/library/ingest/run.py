@@ -57,7 +57,7 @@ OnProgress = Callable[[IngestProgress], None]
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-# There are many small clips: each process uses one thread.
+# Each process uses one thread, as there are many small clips.
 _ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 MAX_TEXT_CHARS = 60  # of a field in a note
 
@@ -94,7 +94,7 @@ class IngestRun:
     options: LoadOptions
     on_progress: OnProgress | None
     total: int
-    n_added: int = 0  # files so far; clips are not collected, to limit memory
+    n_added: int = 0  # number of added files; clips are not collected, to limit memory
     n_existing: int = 0
     n_failed: int = 0
     motion_s: float = 0.0
@@ -109,7 +109,7 @@ class IngestRun:
             with closing(self.engine.prepare_clips(self._jobs(files), len(files))) as outcomes:
                 for outcome in outcomes:
                     self._collect(outcome)
-        except KeyposeError:  # no workers left, or disk full: write what is prepared
+        except KeyposeError:  # there are no workers, or the disk is full; prepared clips are still written
             self._write()
             raise
         self._write()
@@ -189,7 +189,8 @@ class IngestRun:
         )
 
     def _read_locally(self, path: Path, metadata: ClipMetadata, content: FileContent) -> _PendingFile | None:
-        """Return a job for the motion of a file that needs other files; None if it is done or has failed."""
+        """Return a job for the motion of a file that needs other files; None if the clip exists or the file cannot be
+        read."""
         outcome = self._read(path, content)
         if outcome.value is None:
             self.report_failure(path, *_describe_failure(outcome, path))
@@ -299,7 +300,8 @@ def _may_need_other_files(path: Path) -> bool:
 def _describe_failure(
     outcome: Outcome[Any], path: Path, worker_path: str | None = None
 ) -> tuple[str, tuple[str, ...], KeyposeError | None]:
-    """Return the message, the warnings and the error of a failure, with the file's own path, wherever it was read."""
+    """Return the message, the warnings and the error of a failure, with the path of the file in place of that in the
+    worker."""
     assert outcome.failure is not None
     error, message, own_path = outcome.failure.error, outcome.failure.message, os.fspath(path)
     if error is not None:
@@ -351,7 +353,7 @@ class Engine:
 
     @property
     def is_remote(self) -> bool:
-        """Whether workers may lack access to our files."""
+        """Whether workers may not have access to the files of this machine."""
         return self.address is not None
 
     def prepare_clips(self, jobs: Iterable[PrepareJob], n_files: int) -> Generator[Outcome[PreparedClip]]:
@@ -383,7 +385,7 @@ def choose_engine(jobs: int | None, engine: str | None) -> Engine:
 
 @contextmanager
 def _limit_threads() -> Iterator[None]:
-    """Limit processes started within the context to one thread; settings of the user stay."""
+    """Limit processes started within the context to one thread, except where the user has set a number."""
     added = {name: value for name, value in _ONE_THREAD.items() if name not in os.environ}
     os.environ.update(added)
     try:
@@ -422,7 +424,7 @@ class IngestMetadata:
         )
 
     def unchanged_field_notes(self, clip: Clip) -> list[str]:
-        """Return a note for each field of an existing clip that keeps its other value."""
+        """Return a note for each field of an existing clip with another value, which is not changed."""
         return [
             f"its {field} stays {_shorten(getattr(clip, field))!r}; describe changes it"
             for field, text in self.fields.items()
@@ -456,17 +458,16 @@ def ingest(
 ) -> IngestCounts:
     """Ingest files, all motion files in and below folders, and matches of patterns.
 
-    Unreadable files are skipped and reported. Existing content is not analysed again, so an interrupted ingest
-    continues when it is started again; only files that need others (AMC, glTF with buffers) are read again.
-    ``on_progress`` is called for each file after it is durable; clips are not collected, so memory does not grow with
-    their number.
+    Unreadable files are skipped and reported. Existing content is not analysed again, so an interrupted ingest can be
+    continued by starting it again; only files that need others (AMC, glTF with buffers) are read again. ``on_progress``
+    is called for each file after it is durable; clips are not collected, so memory does not grow with their number.
 
-    ``load_options`` are keywords of ``load``. With any of them all files are read again, and a file that reads
-    differently than without them becomes a separate clip. ``tag_folders``: names of the folders below the given one
-    become tags.
+    ``load_options`` are keywords of ``load``. With any of them all files are read again, and a file that is read
+    differently with them becomes a separate clip. ``tag_folders``: names of the folders below the given one become
+    tags.
 
     ``jobs`` processes of this machine do the work (None: one per core), or the cluster ``engine``
-    (``dask://host:8786``), whose workers receive the bytes and need no access to our disk.
+    (``dask://host:8786``), whose workers receive the bytes and need no access to the disk of this machine.
     """
     fields = {"licence": clean_note("licence", licence), "note": clean_note("note", note)}
     if source is not None:
@@ -495,5 +496,6 @@ def _find_files(sources: Iterable[str | PathLike[str]]) -> tuple[list[InputFile]
         inputs = discover_clips([name])
         problems += [(name, problem) for problem in inputs.problems]
         for file in inputs.files:
-            files_by_path.setdefault(os.path.abspath(file.path), InputFile(file.path, file.relative))  # noqa: PTH100 - links stay
+            # Links are not resolved.
+            files_by_path.setdefault(os.path.abspath(file.path), InputFile(file.path, file.relative))  # noqa: PTH100
     return list(files_by_path.values()), problems

@@ -18,7 +18,7 @@ from keypose.library.search.part_gallery import PartGallery, PartTrack
 from keypose.library.search.swing_overlap import SwingTable
 
 ClipIds = NDArray[np.int64]  # column clips.id
-ClipQuery = sa.Select[Any] | sa.TextualSelect | None  # for the ids that may be found; None: all
+ClipQuery = sa.Select[Any] | sa.TextualSelect | None  # for the ids of the clips to search; None: all
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +53,9 @@ class PoseMatch(Frozen):
 class CandidateSource(Protocol):
     """The source of stored data for search. Clips without a recognisable body are not included.
 
-    Every method reads in the transaction of its caller and may be called from several threads at once. ``keep``: at
-    least so many of the nearest clips must be returned, if there are as many; returning all is allowed. Only clips of
-    ``clip_query`` may be found; a database applies it in its own query. The order of the result does not matter.
+    Every method reads in the transaction of its caller and may be called from several threads at once. ``keep``: the
+    minimum number of nearest clips to return, if there are as many; returning all clips is allowed. Only clips of
+    ``clip_query`` are searched; a database applies it in its own query. The order of the result is arbitrary.
     """
 
     def clip_candidates(
@@ -79,16 +79,16 @@ class CandidateSource(Protocol):
     ) -> tuple[PoseMatch, ...]:
         """Return the ``limit`` nearest poses, nearest first, those of one clip at least ``min_gap_s`` apart.
 
-        So by default the nearest pose of each of the nearest clips. ``variants`` (D,) and stored vectors are multiplied
-        by ``scales`` (D,) before comparison: 0 ignores a number. Ties: the lowest clip id, then the earliest.
-        ``select_spaced`` applies ``min_gap_s``.
+        By default these are the nearest pose of each of the nearest clips. ``variants`` (D,) and stored vectors are
+        multiplied by ``scales`` (D,) before comparison: 0 ignores a number. Of equally near poses the one with the
+        lowest clip id is first, then the earliest. ``select_spaced`` applies ``min_gap_s``.
         """
 
     def swing_tables(self, connection: sa.Connection, clip_query: ClipQuery) -> tuple[ClipIds, tuple[SwingTable, ...]]:
         """Return ids and swing tables of all clips that may be found."""
 
     def descriptions(self, connection: sa.Connection, clip_ids: Sequence[int]) -> dict[int, Description]:
-        """Return the descriptions of these clips; missing ones, and clips without a body, are left out."""
+        """Return the descriptions of these clips, without missing ones and clips without a body."""
 
     def tracks(self, connection: sa.Connection, clip_ids: Sequence[int]) -> dict[int, PartTrack]:
         """Return the tracks of these clips."""

@@ -15,14 +15,15 @@ from keypose.library.descriptors.description import Singles
 from keypose.library.incremental_index import ClipBounds, GrowableArray, Indices
 from keypose.library.search.part_features import AXES, GROUPS, SIZE, QueryVariant
 
-EPSILON = 1e-9  # makes two mean bodies identical instead of undefined
-BLOCK_SAMPLES = 8192  # compared at a time, to fit the processor cache
-DECIMALS = 6  # of similarity: the rest is rounding noise and must not break ties
+EPSILON = 1e-9  # so that the similarity of two mean bodies is 1 instead of undefined
+BLOCK_SAMPLES = 8192  # samples compared at a time, so that they fit into the processor cache
+DECIMALS = 6  # of similarity; further decimals are rounding noise and must not order equal matches
 
 
 @dataclass(frozen=True, eq=False)
 class Level(Frozen):
-    """The samples of all clips, one clip after another, or at each sample the mean of the next few of its clip."""
+    """The samples of all clips, one clip after another; with a stride, the mean of the next few samples of the clip at
+    each sample."""
 
     vectors: Singles  # (N, SIZE)
     firsts: Ints  # (C + 1,) first sample of each clip, and the end
@@ -111,11 +112,11 @@ def similarity(products: Floats | Singles, query_square: float, squares: Floats)
 def correlate(level: Level, variants: Sequence[QueryVariant]) -> list[tuple[Floats, Ints]]:
     """Return for each variant the similarity of the span that starts at each sample (N,).
 
-    -inf if the clip is too short.
+    It is -inf if the clip is too short.
 
-    A clip shorter than the query is placed within it where it fits best; the query beyond it counts as unmatched. Its
-    similarity stands at its first sample, and the second result (C,) is minus the sample of the query at which the clip
-    starts; 0 for other clips.
+    A clip shorter than the query is aligned within it at the best position; the query beyond the clip does not match.
+    The similarity is at the first sample of the clip, and the second result (C,) is minus the sample of the query at
+    which the clip starts; 0 for other clips.
     """
     means = [
         moving_means(variant.vectors, np.array((0, len(variant.vectors)), np.int32), level.stride)
@@ -199,7 +200,8 @@ def find_peaks(
 ) -> Iterator[Peak]:
     """Yield peaks above 0: the best of each variant in each of n clips, best clip first, its best variant first.
 
-    ``multiple``: all peaks, best first, also overlapping ones, that are as good as the best one of the n-th clip.
+    ``multiple``: all peaks, best first, also overlapping ones, that are at least as good as the best peak of the n-th
+    clip.
     """
     correlations = correlate(level, variants)
     best_similarities = np.array(

@@ -1,7 +1,7 @@
 """Copies of one take: at another frame rate, in another unit, rounded, or trimmed a little.
 
-Two tracks are of one take if, at the best shift, their samples differ no more than a curve through every tenth of a
-second may differ from the motion itself, which is estimated from the curvature of the track.
+Two tracks are of one take if their difference at the best shift is not larger than that between the motion and a curve
+through ten samples per second, which is estimated from the curvature of the track.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from keypose.arrays import Floats
 from keypose.features import curvatures
 from keypose.library.search.part_gallery import PartTrack
 
-MAX_CUT_SAMPLES = 6  # of 0.1 s, that a copy may lack at both ends together
-MIN_SAMPLES = 6  # of tracks that are aligned; shorter ones must be equal as they are
+MAX_CUT_SAMPLES = 6  # samples of 0.1 s that may be missing at both ends of a copy in total
+MIN_SAMPLES = 6  # minimum length of tracks that are aligned; shorter ones must be equal without a shift
 MAX_RELATIVE_ERROR = 0.15  # relative to the curvature; chosen by benchmarks/search/copies.py
-NOISE_FLOOR = 0.12  # rms difference of tracks: less is noise of capture or rounding
+NOISE_FLOOR = 0.12  # rms difference of tracks; smaller differences are noise of capture or rounding
 MAX_STEP_SHARE = 0.6  # of the step from sample to sample; half a sample of shift is about half a step
 MIDDLE_SAMPLES = 8  # compared first
-EXTRA_CLIPS = 5  # behind the last hit that are examined for copies, which rank near each other
+EXTRA_CLIPS = 5  # clips behind the last hit that are examined for copies, as these rank near each other
 POWERS = np.vander(np.arange(11) / 10.0, 4, increasing=True)  # of the times in [0, 1] that are tried
 
 
@@ -68,7 +68,7 @@ def group_duplicates(
 ) -> dict[int, tuple[int, ...]]:
     """Return the first ``limit`` clips that are no copies of earlier ones, each with the ids of its copies.
 
-    ``clip_ids`` are sorted, best first. A few clips behind the last result are examined for copies as well.
+    ``clip_ids`` are sorted, best first. A few clips after the last result are also examined for copies.
     """
     leaders: dict[int, list[int]] = {}
     ordered_ids = list(dict.fromkeys(clip_ids))

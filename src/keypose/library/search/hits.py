@@ -37,9 +37,9 @@ class SpanPair(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class MatchDetails:
-    """What agrees between the query and a hit.
+    """The spans, joints and swings in which the query and a hit agree.
 
-    ``swings`` are loaded when first needed; a clip that was deleted by then has none.
+    ``swings`` are loaded on first use; a clip that has been deleted has none.
     """
 
     spans: tuple[SpanPair, ...] = ()  # the nearest first
@@ -50,7 +50,7 @@ class MatchDetails:
     def swings(self) -> tuple[SwingMatch, ...]:
         """The agreeing swings, the longest common time first."""
         swings: tuple[SwingMatch, ...] | None = self.__dict__.get("_swings")
-        if swings is None:  # not cached_property: in Python 3.11 it blocks other threads
+        if swings is None:  # not a cached_property, which blocks other threads in Python 3.11
             swings = self.__dict__["_swings"] = () if self.load_swings is None else self.load_swings()
         return swings
 
@@ -86,7 +86,7 @@ class Hit:
 
     @property
     def explanation(self) -> str:
-        """The span and what agrees, in one line."""
+        """The matching span, joints and swings in one line."""
         return "; ".join(filter(None, (self._span_text(), self._swing_text(), self._duplicate_text())))
 
     @property
@@ -126,12 +126,12 @@ class Candidate:
 
 
 class SwingMatchLoader:
-    """Loads the agreeing swings when first needed, for all hits of a search at once."""
+    """Loads the agreeing swings on first use, for all hits of a search at once."""
 
     def __init__(self, query: Query, source: CandidateSource, joints: Sequence[str] | None) -> None:
         self._query = query
         self._source = source
-        self._joints = joints  # body parts of the query that matter; None: all
+        self._joints = joints  # body parts of the query to compare; None: all
         self._candidates: list[Candidate] = []
         self._matches: list[tuple[SwingMatch, ...]] | None = None
         self._lock = threading.Lock()
@@ -182,7 +182,7 @@ def build_hits(
 ) -> tuple[Hit, ...]:
     """Return the hits, in the order of ``candidates``; ``duplicates`` are the ids of copies by clip id.
 
-    Deleted clips are left out. Only swings of the body parts ``joints`` of the query are matched.
+    Deleted clips are omitted. Only swings of the body parts ``joints`` of the query are matched.
     """
     clip_ids = {*(each.clip_id for each in candidates), *(copy for group in duplicates.values() for copy in group)}
     clips_by_id = load_clips_by_id(connection, sorted(clip_ids))

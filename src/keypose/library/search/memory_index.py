@@ -31,12 +31,12 @@ from keypose.library.tables import (
 Item = TypeVar("Item")
 Index = TypeVar("Index")
 
-MIN_PRESENT_SHARE = 0.75  # below it, removed clips are purged from the index
+MIN_PRESENT_SHARE = 0.75  # minimum share of existing clips in the index; with less, removed clips are purged
 BATCH_CLIPS = 500  # loaded by one statement
 
 
 class ChangeCounter(Protocol):
-    """Provides what is needed to decide whether cached data is current."""
+    """Provides the numbers that determine whether cached data are current."""
 
     def changes(self, connection: sa.Connection) -> int:
         """Return a number that grows with every change of searchable data."""
@@ -87,7 +87,7 @@ class Snapshot(Generic[Item, Index]):
     """An immutable state of a cache, after ``changes`` changes."""
 
     changes: int
-    checksums: Mapping[int, str]  # of all clips, also without an item
+    checksums: Mapping[int, str]  # of all clips, also of clips without an item
     items: Mapping[int, Item]  # by clip id
     clip_ids: ClipIds  # (C,) in the index, ascending
     is_present: Bools | None  # (C,) which of them still exist; None: all
@@ -98,8 +98,8 @@ class IndexCache(Generic[Item, Index]):
     """One item for every clip that has one, and an index of all items.
 
     ``load`` reads the items of some clips, ``create_index`` returns an empty index. Only new and changed clips are read
-    and added to it; removed ones stay in it, flagged, until they are many, and may return. One thread refreshes while
-    others wait.
+    and added to it. Removed ones are only flagged, and may be added again; they are purged when there are many of them.
+    One thread refreshes the index while others wait.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class IndexCache(Generic[Item, Index]):
             items.update((clip_id, self._removed.pop(clip_id)[1]) for clip_id in returned_ids)
             items.update(loaded)
             clip_ids, is_present = self._add_items(clip_ids, is_present, dict(sorted(loaded.items())))
-        except BaseException:  # inconsistent state: start over
+        except BaseException:  # the state is inconsistent and must be loaded again
             self._index, self._snapshot, self._removed = self._create_index(), None, {}
             raise
         return Snapshot(
@@ -189,7 +189,7 @@ def _to_ids(clip_ids: Iterable[int]) -> ClipIds:
 
 
 class ClipReader(ChangeCounter, Protocol):
-    """Reads stored data by clip id; clips that lack it are left out."""
+    """Reads stored data by clip id; clips without such data are omitted."""
 
     def descriptions(self, connection: sa.Connection, clip_ids: Sequence[int]) -> Mapping[int, Description]:
         """Return the data for ranking whole clips."""
@@ -208,7 +208,8 @@ class ClipReader(ChangeCounter, Protocol):
 
 
 class MemoryIndex:
-    """A candidate source that caches everything once used, and reloads what has changed. One per library."""
+    """A candidate source that caches everything after its first use, and reloads changed clips. There is one per
+    library."""
 
     def __init__(self, reader: ClipReader) -> None:
         self._reader = reader
@@ -254,7 +255,7 @@ class MemoryIndex:
         )
 
     def swing_tables(self, connection: sa.Connection, clip_query: ClipQuery) -> tuple[ClipIds, tuple[SwingTable, ...]]:
-        """Return those of the clips that may be found."""
+        """Return the swing tables of the clips to search."""
         snapshot = self._swing_tables.snapshot(connection)
         is_allowed = self._allowed_clips(connection, clip_query, snapshot)
         if is_allowed is None:
@@ -302,7 +303,7 @@ def _pick_items(items: Mapping[int, Item], clip_ids: Sequence[int]) -> dict[int,
 
 
 class _IncrementalSwingTables:
-    """Swing tables without an index, as they are compared one by one."""
+    """Swing tables in a list, as they are compared one by one."""
 
     def __init__(self) -> None:
         self._swing_tables: tuple[SwingTable, ...] = ()
@@ -323,8 +324,8 @@ class _IncrementalSwingTables:
 class TableReader:
     """Reads the tables.
 
-    Clips that another version has analysed are not searched until ``rebuild()``, clips in the trash not until they are
-    restored.
+    Clips that were analysed by another version are not searched before a rebuild, clips in the trash not before they
+    are restored.
     """
 
     def changes(self, connection: sa.Connection) -> int:

@@ -28,7 +28,7 @@ FRAMES = round(FPS / RATE)  # per sample
 SPACES = {"left_arm": "arm", "right_arm": "arm", "left_leg": "leg", "right_leg": "leg", "trunk": "trunk"}  # by group
 GROUPS = tuple(SPACES)
 
-# Weights that make features of other units count about as much as positions in metres.
+# Weights with which features in other units are about as important as positions in metres.
 VELOCITY_WEIGHT = 0.1  # seconds
 TRAVEL_WEIGHT = 0.3
 TURNING_WEIGHT = 0.2
@@ -48,9 +48,9 @@ GROUP_NAMES = {
 _MIRRORED_GROUPS = {"left_arm": "right_arm", "right_arm": "left_arm", "left_leg": "right_leg", "right_leg": "left_leg"}
 
 AXES = 8  # per group
-EVEN_AXES = 5  # of the trunk, first; the others change sign in the mirror image
+EVEN_AXES = 5  # axes of the trunk that do not change in the mirror image, the first ones; the others change sign
 SIZE = AXES * len(GROUPS)  # of a sample
-MAX_VALUE = 16.0  # limits the weight of jumps in the capture
+MAX_VALUE = 16.0  # limit of features, which limits the effect of jumps in the capture
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,8 @@ class PartTrack(Frozen):
 
     vectors: Halves  # (S, SIZE) at RATE; 0 is the mean body
     duration_s: float
-    start_offset_s: float = 0.0  # of a span: from the start of its first sample; at most half a sample
+    # Of a span: start of the span relative to the start of its first sample; at most half a sample.
+    start_offset_s: float = 0.0
 
     def __post_init__(self) -> None:
         n, size = self.vectors.shape if self.vectors.ndim == 2 else (0, 0)
@@ -105,9 +106,9 @@ def build_part_track(clip: Motion, basis: Basis | None = None) -> PartTrack | No
 def build_part_track(clip: Motion | CanonicalBody, basis: Basis | None = None) -> PartTrack | None:
     """Return the track of a whole clip; None without a recognisable body (markers, props).
 
-    Cut a query from the track of its whole clip: floor and velocities at its ends are then those of the clip. The same
-    motion always gives the same numbers. ``basis``: other axes than the shipped ones; tracks of different bases cannot
-    be compared.
+    A query should be cut from the track of its whole clip, so that the floor and the velocities at its ends are those
+    of the clip. The numbers are always the same for the same motion. ``basis``: other axes than the shipped ones;
+    tracks of different bases cannot be compared.
     """
     body = clip if isinstance(clip, CanonicalBody) else canonical_body(clip)
     if body is None:
@@ -120,7 +121,7 @@ def group_features(body: Posture) -> dict[str, Floats]:
     """Return the features (S, N) of each group at ``RATE``.
 
     Both arms, and both legs, are measured outwards from the body: in the mirror image each has the features of the
-    other. Features of the trunk with ``IS_ODD`` change sign there, the rest stay.
+    other. Features of the trunk with ``IS_ODD`` change sign in the mirror image, the others do not change.
     """
     features = {
         f"{side}_{limb}": _limb_features(body, [INDEX[f"{side}_{joint}"] for joint in joints], _OUTWARD_SIGNS[side])
@@ -132,7 +133,7 @@ def group_features(body: Posture) -> dict[str, Floats]:
 
 
 def average_samples(frames: Floats) -> Floats:
-    """Return means (S, N) of each few frames (T, N); the last sample has those that are left."""
+    """Return means (S, N) of each few frames (T, N); the last sample is the mean of the remaining ones."""
     starts = np.arange(0, len(frames), FRAMES)
     counts = np.minimum(FRAMES, len(frames) - starts)
     return np.asarray(np.add.reduceat(frames, starts, axis=0) / counts[:, None])
@@ -170,8 +171,8 @@ def _trunk_features(body: Posture) -> Floats:
 class QueryVariant(Frozen):
     """One form in which the query is searched for."""
 
-    vectors: Singles  # (n, SIZE); 0 for groups that do not count
-    groups: Bools  # (len(GROUPS),) which count
+    vectors: Singles  # (n, SIZE); 0 for groups that are not compared
+    groups: Bools  # (len(GROUPS),) which groups are compared
     mirrored: bool
     speed: float
 
@@ -230,7 +231,7 @@ class Axes(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Basis(Frozen):
-    """Axes for arms, legs and the trunk; left and right share theirs."""
+    """Axes for arms, legs and the trunk; those of left and right limbs are the same."""
 
     spaces: Mapping[str, Axes]  # arm, leg, trunk
 

@@ -24,7 +24,7 @@ from keypose.library.search.part_features import (
 from keypose.validation import check_int
 
 MAX_SAMPLES = 10  # of a query; longer ones are compared by every 2nd, 4th, 8th, ... sample
-CANDIDATE_FACTOR = 3  # times ``limit`` clips are refined if a stride was used,
+CANDIDATE_FACTOR = 3  # this factor times ``limit`` clips are refined if a stride was used,
 MIN_CANDIDATES = 32  # but no fewer than this
 MAX_STRIDE = 16  # each stride takes as much memory as the samples
 __all__ = ["GROUPS", "GROUP_NAMES", "RATE", "PartGallery", "PartMatch", "PartTrack", "build_part_track"]
@@ -52,13 +52,13 @@ class PartGallery(Frozen):
     """The tracks of many clips, one after another.
 
     One second takes 2 kB of memory, and as much again for each stride that long queries need: 2 above one second, 4
-    above two, 8 above four. Strides are computed when first used.
+    above two, 8 above four. Strides are computed on first use.
     """
 
     level: Level
     durations_s: Floats  # (C,)
 
-    levels_by_stride: dict[int, Level] = field(default_factory=dict)  # those that were used
+    levels_by_stride: dict[int, Level] = field(default_factory=dict)  # levels that have been used
 
     @classmethod
     def build(cls, tracks: Sequence[PartTrack]) -> PartGallery:
@@ -79,11 +79,11 @@ class PartGallery(Frozen):
     ) -> list[PartMatch]:
         """Return the spans most similar to ``query``, best first: one per clip, or ``multiple`` without overlap.
 
-        The query is tried as it is, at 0.7 and at 1.4 times its speed. ``mirrored``: also its mirror image,
-        ``query.mirrored()``. ``is_allowed`` (C,): only these clips. ``joints``: only these body parts of the query
-        count: left_arm, right_arm, left_leg, right_leg, trunk, arms, legs. A clip shorter than the query matches as a
-        whole, where it fits best in the query, and scores less the more of the query is beyond it. Similarity below 0
-        is no match, so there may be fewer matches than ``limit``.
+        The query is compared at its own speed, at 0.7 and at 1.4 times this speed. ``mirrored``: also its mirror image,
+        ``query.mirrored()``. ``is_allowed`` (C,): only these clips. ``joints``: only these body parts of the query are
+        compared: left_arm, right_arm, left_leg, right_leg, trunk, arms, legs. A clip shorter than the query matches as
+        a whole, at the best position in the query; its score is the lower the more of the query is beyond it.
+        Similarity below 0 is no match, so there may be fewer matches than ``limit``.
         """
         limit = check_int("limit", limit, min_value=1)
         variants = build_variants(query, mirrored, joints)
@@ -108,7 +108,7 @@ class PartGallery(Frozen):
         return [match for _, match in matches]
 
     def _level(self, stride: int) -> Level:
-        """Return the level of a stride, computed when first used."""
+        """Return the level of a stride, computed on first use."""
         if stride == 1:
             return self.level
         if stride not in self.levels_by_stride:

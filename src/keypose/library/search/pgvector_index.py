@@ -1,4 +1,4 @@
-"""Candidates from the HNSW index of PostgreSQL, then loaded and ranked as everywhere."""
+"""Candidates from the HNSW index of PostgreSQL; they are then loaded and ranked as in memory."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from keypose.library.search.part_gallery import PartGallery, PartTrack
 from keypose.library.search.swing_overlap import SwingTable
 from keypose.library.tables import clips
 
-MAX_QUERY_WINDOWS = 6  # of a part that are searched for, evenly distributed
+MAX_QUERY_WINDOWS = 6  # maximum number of windows of a part that are searched, evenly distributed
 MIN_CLIPS = 64  # per window: benchmarks/vectors/candidates.py
 ROWS_PER_CLIP = 4  # requested rows per clip, as one clip may have several
-SCAN_ALL_FACTOR = 2  # times ``keep`` clips are all ranked, without the index
+SCAN_ALL_FACTOR = 2  # up to this factor times ``keep`` clips are all ranked, without the index
 
 
 class _IndexRow(NamedTuple):
@@ -42,7 +42,7 @@ class _IndexRow(NamedTuple):
 
 
 class PgVectorIndex:
-    """A candidate source without cache: every search queries the database, and loads the clips worth ranking."""
+    """A candidate source without a cache: every search queries the database, and loads the clips to rank."""
 
     def __init__(self, reader: TableReader, vectors: VectorIndex) -> None:
         self._reader = reader
@@ -62,7 +62,7 @@ class PgVectorIndex:
     def part_candidates(
         self, connection: sa.Connection, variants: Sequence[PartTrack], clip_query: ClipQuery, keep: int
     ) -> PartCandidates:
-        """Return clips with a second near one of the query's."""
+        """Return clips with a second of motion near one of the query."""
         query_vectors = [
             (search_vectors.PART_WINDOWS, window)
             for variant in variants
@@ -114,7 +114,7 @@ class PgVectorIndex:
         return dict(self._reader.swing_tables_by_id(connection, clip_ids))
 
     def _all_if_few(self, connection: sa.Connection, clip_query: ClipQuery, keep: int) -> list[int] | None:
-        """Return all ids that may be found, if there are so few that ranking all is cheaper; else None."""
+        """Return the ids of all clips to search if there are so few that ranking all is faster; else None."""
         max_clips = SCAN_ALL_FACTOR * keep
         clip_ids = _select_ids(connection, clip_query, max_clips + 1)
         return clip_ids if len(clip_ids) <= max_clips else None
@@ -167,7 +167,7 @@ class PgVectorIndex:
         for clip_id, window, variant in rows:
             poses = poses_by_clip.get(clip_id)
             if poses is None or window >= len(poses):
-                continue  # rewritten between the two statements
+                continue  # the row was rewritten between the two statements
             distance = float(np.sqrt((((poses.vectors[window] - variants[variant]) * scales) ** 2).sum()))
             previous = best.get((clip_id, window))
             if previous is None or distance < previous.distance:

@@ -23,7 +23,7 @@ HALF_SCORE_CM = 10.0  # rms distance of joints with score 0.5
 MIN_GAP_S = 1.0  # between poses of one clip
 _MIRRORED = np.append((3 * np.array(PARTNERS)[:, None] + np.arange(3)).ravel(), 3 * len(JOINTS))
 _SIGNS = np.append(np.tile((-1.0, 1.0, 1.0), len(JOINTS)), 1.0).astype(np.float32)
-INITIAL_ROWS = 256  # examined first; four times as many if they are not enough
+INITIAL_ROWS = 256  # rows examined first; four times as many if these are not sufficient
 
 
 def mirror_pose(vector: Singles) -> Singles:
@@ -45,7 +45,8 @@ class PoseRanker:
     def candidates(
         self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, keep: int
     ) -> list[Candidate]:
-        """Return the nearest stored poses. ``joints`` are those of the query: mirrored, those of the other side."""
+        """Return the nearest stored poses. ``joints`` are those of the query; for the mirror image, those of the other
+        side are compared."""
         scales = pose_scales(self.joints)
         variants = [self.query.compute_pose_vector(self.frame)]
         if not self.mirrored:
@@ -176,7 +177,8 @@ class PoseIndex(Frozen):
         return squares
 
     def _nearest_per_clip(self, nearest_squares: Singles, limit: int) -> NDArray[np.intp]:
-        """Return the row of the nearest pose of each of the nearest clips; some more, as distances are approximate."""
+        """Return the row of the nearest pose of each of the nearest clips, and some further rows, as distances are
+        approximate."""
         firsts, ends = self.bounds[:-1], self.bounds[1:]
         clip_minima = np.minimum.reduceat(nearest_squares, firsts)
         size = min(len(clip_minima), 2 * limit + 8)

@@ -46,11 +46,11 @@ _SWING_PARTS = Anatomy(BODY_PARTS, tuple("spine1" if part == "chest" else part f
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """A query. For a clip of the library stored data is used; its bytes are read only if necessary."""
+    """A query. For a clip of the library stored data are used; its bytes are only read if necessary."""
 
     store: Store
     given_motion: Motion | None
-    clip_id: int | None = None  # if it is a clip of the library
+    clip_id: int | None = None  # id if the query is a clip of the library
     clip: Clip | None = None
     is_stored: bool = True  # whether its stored data can be compared
     pose_vector: Singles | None = None  # of the pose, if already known
@@ -130,7 +130,7 @@ class Query:
             if self.clip_id in stored:
                 return stored[self.clip_id]
         if self.clip_id is not None and not load_clips_by_id(connection, [self.clip_id]):
-            return empty_swing_table(self.duration_s)  # deleted in the meantime
+            return empty_swing_table(self.duration_s)  # the clip was deleted in the meantime
         return self._computed_swing_table
 
     @cached_property
@@ -138,7 +138,7 @@ class Query:
         return compute_swing_table(self.motion)
 
     def no_body_error(self) -> OptionError:
-        """Return why the query cannot be compared: no body, or not analysed by this version."""
+        """Return the error for a query that cannot be compared: it has no body, or was not analysed by this version."""
         if self.is_too_slow:
             name = self.clip.name if self.clip is not None else self.motion.name or "the query"
             problem, expected = f"{self.fps:g} frames in a second", f"at least {MIN_FPS:g} to compare it by"
@@ -156,7 +156,7 @@ class Query:
 def parse_query(store: Store, query: Motion | str) -> Query:
     """Return the query; a text is the name or the hash of a clip of the library.
 
-    A clip in the trash is treated like a motion from outside the library.
+    A clip in the trash is treated like a motion that is not in the library.
     """
     if isinstance(query, Motion):
         return Query(store, query)
@@ -219,7 +219,7 @@ def canonical_joints(names: Sequence[str]) -> tuple[int, ...]:
 
 
 def select_swing_parts(names: Sequence[str]) -> Bools:
-    """Return which body parts of swing tables these names mean, (P,)."""
+    """Return flags (P,) of the body parts of swing tables that these names mean."""
     is_selected = np.zeros(len(BODY_PARTS), bool)
     swing_names = {*_SWING_PARTS.groups, *BODY_PARTS}
     for name in names:
@@ -245,9 +245,9 @@ def _track_group(joint: str) -> str:
 
 
 def pose_scales(names: Sequence[str] | None) -> Floats:
-    """Return (17 x 3 + 1,): 1 for each number of a stored pose that counts, else 0.
+    """Return (17 x 3 + 1,): 1 for each number of a stored pose that is compared, else 0.
 
-    The height above the floor counts if hips or feet do.
+    The height above the floor is compared if hips or feet are.
     """
     if names is None:
         return np.ones(3 * len(JOINTS) + 1)

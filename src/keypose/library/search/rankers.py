@@ -1,4 +1,4 @@
-"""Rankers: by descriptors, by tracks, by swings. Each returns candidates, and explains the selected ones."""
+"""Rankers by descriptors, by tracks and by swings. Each returns candidates, and adds details to the selected ones."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from keypose.library.search.part_gallery import PartTrack
 from keypose.library.search.query import Query, select_swing_parts, track_groups
 from keypose.library.search.swing_overlap import SwingTable, overlap, overlap_scores
 
-EXTRA_CANDIDATES = 6  # beyond ``limit``, for deduplication; more are requested if necessary
-ROUNDING_SHARE = 1e-3  # of the distance from the query to unrelated clips: less is rounding
+EXTRA_CANDIDATES = 6  # candidates beyond ``limit``, for deduplication; more are requested if necessary
+ROUNDING_SHARE = 1e-3  # of the distance from the query to unrelated clips; smaller differences are rounding
 
 
 class Ranker(Protocol):
@@ -103,7 +103,7 @@ class DescriptorRanker:
 
 @dataclass(frozen=True, eq=False)
 class TrackRanker:
-    """Ranks spans of clips, or whole clips of which only some body parts matter, by their tracks."""
+    """Ranks spans of clips, or whole clips by some of their body parts, by their tracks."""
 
     query: Query
     mirrored: bool
@@ -217,13 +217,15 @@ def score_clips(
     limit: int,
     keep: int = DEFAULT_KEEP,
 ) -> list[RankedClip]:
-    """Return the ``limit`` nearest clips, nearest first; ties: not mirrored first, then in gallery order.
+    """Return the ``limit`` nearest clips, nearest first; of equally near ones not mirrored ones first, then in the
+    order of the gallery.
 
-    The clip vector preselects ``keep`` of all, or of those with ``is_allowed``; all ranking descriptors order these.
+    The clip vector preselects ``keep`` of all clips, or of those with ``is_allowed``; these are ordered by all ranking
+    descriptors.
 
     ``variants`` is the query, and perhaps its mirror image, ``self_distance`` the query's distance from itself. The
-    score is 1 for the query itself and 0 for the distance of unrelated clips, linear in between. It depends on query
-    and clip alone.
+    score is 1 for the query itself and 0 for the distance of unrelated clips, linear in between. It depends only on the
+    query and the clip.
     """
     if not galleries:
         return []

@@ -38,9 +38,9 @@ def search(
 ) -> tuple[Hit, ...]:
     """Return clips that resemble ``query``, nearest first; a text is a clip of the library, which is excluded.
 
-    ``joints``: only these body parts count; clips are then compared in time by sliding the query, as in
-    ``search_part``. ``ranker="swings"`` compares swings. ``mirrored``: also match with left and right exchanged.
-    ``deduplicate``: copies of one take are one hit.
+    ``joints``: only these body parts are compared, at all shifts in time as in ``search_part``. ``ranker="swings"``
+    compares swings. ``mirrored``: also match with left and right exchanged. ``deduplicate``: copies of one take are one
+    hit.
     """
     names = parse_joint_names(joints)
     try_mirrored = check_bool("mirrored", mirrored)
@@ -160,7 +160,7 @@ def run_ranker(
 ) -> tuple[Hit, ...]:
     """Return at most ``limit`` hits of a ranker, with copies merged into the better hit if ``deduplicate``.
 
-    ``joints``: the body parts whose swings hits mention.
+    ``joints``: the body parts of the swings in the details of hits.
     """
     clip_query = filters.search_query(query.store.database.dialect)
     keep = n_candidates(limit)
@@ -193,7 +193,7 @@ def open_candidate_source(dialect: Dialect) -> CandidateSource:
     """Return the vector index of the database if it has one, else an index in memory."""
     if not dialect.has_vector_index:
         return MemoryIndex(TableReader())
-    from keypose.library.db.postgres import PostgresDialect  # needs an extra
+    from keypose.library.db.postgres import PostgresDialect  # imported here, as it needs an extra
     from keypose.library.search.pgvector_index import PgVectorIndex
 
     assert isinstance(dialect, PostgresDialect)

@@ -1,10 +1,11 @@
-"""Clips compared by their swings (Chia 2009, 5.2): one segmentation slides along the other, and overlap counts.
+"""Clips compared by their swings (Chia 2009, 5.2): by the overlap of two segmentations at the best shift.
 
 The thesis compares segmentations "in a sliding windows fashion" by "the swings of each bone with the time they occur,
-axis of rotation and other information", without a formula. Ours: at each shift, over the time of the query, the sum of
-the cosines between the axes wherever a body part swings in both, divided by all the time that it swings in either.
-Swings about the same axis add, opposite ones subtract. 1 is the same motion. Without ``axes`` every overlap counts as
-1, which is all that the thesis's figures of segmentations show. A clip shorter than the query slides within the query.
+axis of rotation and other information", without a formula. Here the score of a shift is, over the time of the query,
+the sum of the cosines between the axes at times when a body part swings in both, divided by the time in which it swings
+in either. Swings about the same axis add, opposite ones subtract. The score of the same motion is 1. Without ``axes``
+the cosine is replaced by 1, as the figures of segmentations in the thesis do not include axes. A clip shorter than the
+query is shifted within the query.
 """
 
 from __future__ import annotations
@@ -88,10 +89,10 @@ class SwingSpan(NamedTuple):
 def overlap(
     query: Swings | SwingTable, other: Swings | SwingTable, *, axes: bool = True, mirrored: bool = True
 ) -> OverlapMatch:
-    """Return the best overlap of the swings of two clips; of equal shifts the first.
+    """Return the best overlap of the swings of two clips; of equally good shifts the first.
 
-    Any skeletons: body parts that both have count. ``mirrored``: the query is also tried with left and right exchanged.
-    ``axes``: overlap is weighted by the agreement of axes, instead of time alone.
+    Skeletons may be different: the body parts that both have are compared. ``mirrored``: the query is also compared
+    with left and right exchanged. ``axes``: overlap is weighted by the agreement of axes.
     """
     query_span, other_span = (
         SwingSpan.whole_clip(each if isinstance(each, SwingTable) else build_swing_table(each))
@@ -163,7 +164,7 @@ class SwingTable(Frozen):
     """Swings by body part, R of them, sorted by body part and time.
 
     An axis is that of the rotation (right-handed) in the body's directions at the start of the swing: left, up,
-    forward. So neither the axes of the rig nor the heading count.
+    forward. So it does not depend on the axes of the rig or the heading.
     """
 
     duration_s: float
@@ -224,7 +225,7 @@ class SwingTable(Frozen):
 
 
 def build_swing_table(swings: Swings) -> SwingTable:
-    """Return the swings of recognised body parts; none if the skeleton is no body (markers, props)."""
+    """Return the swings of recognised body parts; there are none if the skeleton is no body (markers, props)."""
     played = swings.play()
     body = canonical_body(played)
     present = np.zeros(len(BODY_PARTS), bool)
