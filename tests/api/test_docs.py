@@ -1,16 +1,120 @@
-"""docs/selection.md documents every method and every option."""
+"""The documents: links, commands, public names and the examples of README.md; docs/selection.md has every method and option."""
 
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 import keypose as kp
 from keypose.api.method_input import COMMON_OPTIONS
+from keypose.cli.app import app
+from keypose.errors import CODES
 
-PAGE = (Path(__file__).parents[2] / "docs" / "selection.md").read_text()
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "selection.md").read_text()
+DOCUMENTS = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md", "benchmarks/**/*.md", "web/*.md")
+    for path in ROOT.glob(pattern)
+    if "node_modules" not in path.parts
+)
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
+OPTION = re.compile(r"--?[a-z][a-z-]*")
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [path.relative_to(ROOT).as_posix() for path in paths]
+
+
+def anchors(path: Path) -> set[str]:
+    """Return the anchors that GitHub and Sphinx make from the headings of a page."""
+    headings = re.findall(r"^#+ (.*)$", FENCE.sub("", path.read_text()), re.MULTILINE)
+    plain = [re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading).lower() for heading in headings]
+    return {re.sub(r"[^\w\- ]", "", heading).replace(" ", "-") for heading in plain}
+
+
+def commands(path: Path) -> list[list[str]]:
+    """Return the arguments of every line of a document that calls ``keypose``."""
+    lines = re.findall(r"^(?:\$ |    )keypose ([^\n]*)$", path.read_text(), re.MULTILINE)
+    return [shlex.split(line, comments=True) for line in lines]
+
+
+def options_of(words: list[str]) -> set[str]:
+    """Return the names of all options of a command."""
+    command = app
+    for word in words:
+        command = command[word]
+    arguments = command.assemble_argument_collection(parse_docstring=True)
+    return {name for argument in arguments for name in argument.names}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
+def test_every_link_leads_somewhere(path):
+    for link in LINK.findall(FENCE.sub("", path.read_text())):
+        if "://" in link or link.startswith("mailto:"):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (path.parent / name).resolve() if name else path
+        assert target.exists(), link
+        if anchor:
+            assert anchor in anchors(target), link
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
+def test_every_named_file_exists(path):
+    for name in re.findall(r"`((?:benchmarks|blender|core|docs|src|tests|tools|web)/[\w./*-]+)`", path.read_text()):
+        assert list(ROOT.glob(name)) or list(path.parent.glob(name)), name
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
+def test_commands_have_only_existing_options(path):
+    for words in commands(path):
+        n_words = 2 if words[0] == "library" else 1
+        if words[0].isupper():  # keypose COMMAND --help
+            continue
+        known = options_of(words[:n_words])
+        named = {word.partition("=")[0] for word in words[n_words:] if OPTION.match(word)}
+        assert named <= known | {"--help"}, words
+
+
+def test_every_command_is_in_the_list_of_the_reference():
+    listed = re.findall(r"\[`([a-z-]+)`\]\(#keypose-", (ROOT / "docs" / "cli.md").read_text())
+    assert {name for name in app if not name.startswith("-")} == set(listed)
+
+
+def test_every_public_name_is_in_the_python_reference():
+    reference = (ROOT / "docs" / "python.md").read_text()
+    assert set(re.findall(r"`kp\.(\w+)", reference)) == set(kp.__all__)
+    errors = reference.split("## Errors")[1]
+    assert set(CODES) <= set(re.findall(r"`(\w+)`", errors))
+
+
+def test_every_page_is_in_the_list_of_pages():
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / link.partition("#")[0]).resolve() for link in LINK.findall(index.read_text())}
+    assert set(index.parent.glob("*.md")) - {index} <= linked
+    assert index.parent / "decisions" in linked
+
+
+def test_the_readme_is_short_and_its_example_runs(tmp_path, monkeypatch):
+    readme = (ROOT / "README.md").read_text()
+    assert len(readme.splitlines()) <= 120
+    assert {"make demo", "make test"} <= set(re.findall(r"make \w+", readme))
+    monkeypatch.chdir(tmp_path)
+    motion = kp.demo_motion(fps=60)[380:740]
+    (tmp_path / "takes").mkdir()
+    kp.save(motion, "walk.bvh")
+    kp.save(motion[100:200], "takes/kick.bvh")
+    (example,) = re.findall(r"```python\n(.*?)```", readme, re.DOTALL)
+    scope: dict[str, object] = {}
+    exec(compile(example, "README.md", "exec"), scope)
+    scope["lib"].close()  # type: ignore[attr-defined]
+    written = {path.name for path in tmp_path.iterdir()}
+    assert {"walk.glb", "final.glb", "walk.svg", "walk.html", "walk.kps", "clips.db"} <= written
 
 
 @pytest.mark.parametrize("method", kp.methods(), ids=lambda row: row.name)

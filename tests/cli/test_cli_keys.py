@@ -20,9 +20,9 @@ from keypose.batch.keys import KeysJob, KeysResult, select_clip_keys
 from keypose.cli import keys as keys_command
 from keypose.cli.options import METHOD_FLAGS, option_flag
 from keypose.curves import interpolate_linear
+from support import cli_docs
 
 METHODS = [method.name for method in kp.methods()]
-DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def rows(text: str) -> list[dict[str, str]]:
@@ -105,9 +105,7 @@ def test_json_matches_the_api(keypose, walk: Path, motion: kp.Motion, method: st
 
 
 def test_docs_name_every_json_field(keypose, walk: Path) -> None:
-    section = DOCS.read_text().split("## `keypose keys`")[1].split("\n## ")[0]
-    documented_keys = re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)))
-    assert set(document(keypose("keys", walk, "--keys", 3, "--json"))) <= set(documented_keys)
+    assert set(document(keypose("keys", walk, "--keys", 3, "--json"))) <= cli_docs.documented_fields("keys")
 
 
 def test_how_many_keys(keypose, walk: Path, motion: kp.Motion) -> None:

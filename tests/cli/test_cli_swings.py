@@ -19,10 +19,8 @@ from keypose.cli import swings
 from keypose.cli.unbake import format_mm
 from keypose.swings import Settings
 from keypose.swings.codec import Size
+from support import cli_docs
 from support.swings_cases import document
-
-DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
-SECTION = re.search(r"^## `keypose swings`$(.*?)(?=^## )", DOCS.read_text(), re.MULTILINE | re.DOTALL)[1]  # type: ignore[index]
 
 
 def test_one_file_matches_the_api(keypose, kick: Path, capture: kp.Motion, kick_swings: kp.Swings) -> None:
@@ -99,7 +97,7 @@ def test_the_defaults_that_are_stated(keypose) -> None:
     assert f"within a swing, in radians. [default: {defaults.threshold:g}]" in text
     assert f"of a joint's rotation. [default: {defaults.fallback_deg:g}]" in text
     assert f"on a figure of 1.7 m. [default: {defaults.translation_mm:g}]" in text
-    assert f"{defaults.fallback_deg:g} degrees by default" in SECTION
+    assert f"{defaults.fallback_deg:g} degrees by default" in cli_docs.command_section("swings")
     assert (defaults.smoothing_s, defaults.window_s, defaults.min_duration_s) == pytest.approx((1 / 6, 1 / 3, 8 / 60))
     assert defaults.rest_rad_per_s == pytest.approx(0.18)
 
@@ -155,7 +153,7 @@ def test_a_joint_with_a_key_on_every_frame_is_not_left_out(keypose, kick: Path, 
 
 
 def test_docs_name_every_json_field(keypose, kick: Path, tmp_path: Path) -> None:
-    matches = set(re.findall(r"`(\w+)`", SECTION))
+    matches = cli_docs.documented_fields("swings")
     payload = document(keypose("swings", kick, "--longer-s", 0.1, "--json"))
     swept = document(keypose("swings", kick, "--range", "40:60", "--sweep", "--json"))
     assert set(payload) | set(swept) <= matches

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,8 +16,7 @@ from keypose.batch.unbake import UnbakeJob, UnbakeResult, unbake_clip
 from keypose.cli import unbake
 from keypose.metrics import position_errors_mm
 from keypose.rotations import angle_between
-
-DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
+from support import cli_docs
 
 
 def names(folder: Path) -> list[str]:
@@ -108,10 +106,8 @@ def test_json_matches_the_api(keypose, walk: Path, motion: kp.Motion, tmp_path: 
 
 
 def test_docs_name_every_json_field(keypose, walk: Path, tmp_path: Path) -> None:
-    section = DOCS.read_text().split("## `keypose unbake`")[1].split("\n## ")[0]
-    documented_keys = set(re.findall(r"`(\w+)`", "".join(re.findall(r"^\| (`.*)\|", section, re.MULTILINE))))
     (payload,) = document(keypose("unbake", walk, tmp_path / "x.bvh", "--keys", 9, "--json"))["unbaked"]
-    assert {*payload, *payload["score"]} <= documented_keys
+    assert {*payload, *payload["score"]} <= cli_docs.documented_fields("unbake")
 
 
 def test_how_many_keys(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:

@@ -12,10 +12,8 @@ import pytest
 import keypose as kp
 from keypose.cli import storage_view
 from keypose.storage.error import LargestError, largest_error
+from support import cli_docs
 from support.storage_cases import document, names
-
-DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
-
 
 # One file
 
@@ -82,8 +80,7 @@ def test_json_has_what_was_done(keypose, kick: Path, capture: kp.Motion, tmp_pat
 
 
 def test_docs_name_every_json_field(keypose, kick: Path, tmp_path: Path) -> None:
-    section = DOCS.read_text().split("## `keypose compress`")[1].split("\n## ")[0]
-    documented_keys = set(re.findall(r"`(\w+)`", section))
+    documented_keys = cli_docs.documented_fields("compress")
     payload = document(keypose("compress", kick, tmp_path / "x.kps", "--json"))
     (compressed,) = payload["compressed"]
     assert {*payload, *compressed, *payload["total"], *compressed["largest_error"]} <= documented_keys

@@ -11,9 +11,8 @@ import pytest
 
 import keypose as kp
 from keypose.storage.error import largest_error
+from support import cli_docs
 from support.storage_cases import document, names
-
-DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 def hierarchy(path: Path) -> list[str]:
@@ -52,8 +51,7 @@ def test_json_has_what_was_done(keypose, stored: Path, motion: kp.Motion, tmp_pa
     assert (restored["n_frames"], restored["fps"], restored["start_s"]) == (motion.n_frames, 20.0, 0.0)
     assert (restored["lossless"], restored["tolerance_mm"]) == (False, 1.0)
     assert (restored["keys_file"], restored["swings_file"], restored["reference_pose"]) == (None, None, False)
-    section = DOCS.read_text().split("## `keypose restore`")[1].split("\n## ")[0]
-    assert {*payload, *restored} <= set(re.findall(r"`(\w+)`", section))
+    assert {*payload, *restored} <= cli_docs.documented_fields("restore")
     assert keypose("restore", stored, tmp_path / "q.bvh", "-q") == type(result)(0, "", "")
 
 

@@ -10,9 +10,8 @@ import pytest
 
 import keypose as kp
 from keypose.storage.error import largest_error
+from support import cli_docs
 from support.storage_cases import damaged_copy, document
-
-DOCS = Path(__file__).parents[2] / "docs" / "cli.md"
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +36,7 @@ def test_a_sound_file(keypose, stored: Path, motion: kp.Motion) -> None:
     assert (payload["n_frames"], payload["fps"], payload["n_joints"]) == (motion.n_frames, 20.0, motion.n_joints)
     assert payload["n_groups"] == max(1, (2 * motion.n_frames + 20) // 40)
     assert payload["ratio"] == pytest.approx(40 * motion.n_joints * motion.n_frames / payload["bytes"])
-    section = DOCS.read_text().split("## `keypose verify`")[1].split("\n## ")[0]
-    assert set(payload) <= set(re.findall(r"`(\w+)`", section))
+    assert set(payload) <= cli_docs.documented_fields("verify")
 
 
 def test_a_damaged_file(keypose, damaged: Path) -> None:
