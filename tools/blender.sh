@@ -1,9 +1,9 @@
 #!/bin/sh
-# Installs Blender's Python module (bpy, about 950 MB) into a cache shared by all checkouts; the last line
-# printed is the path of the interpreter that can import it. Run it as often as you like, even twice at once.
+# Install Blender's Python module (bpy, about 950 MB) into a cache shared by all checkouts; the last line
+# printed is the path of the interpreter that can import it. An existing installation is reused. Several runs at once are safe.
 #
-#   KEYPOSE_CACHE    where to keep it, else ~/.cache/keypose
-#   KEYPOSE_PYTHON   a Python 3.11, else one that is found (this bpy exists for no other version)
+#   KEYPOSE_CACHE    the cache folder; default ~/.cache/keypose
+#   KEYPOSE_PYTHON   a Python 3.11; default: searched for (this version of bpy supports no other)
 set -eu
 
 version=4.5
@@ -24,11 +24,11 @@ if ! works; then
         echo "$0: $python is not Python 3.11, which bpy $version needs: set KEYPOSE_PYTHON" >&2
         exit 1
     fi
-    # A half-made environment is thrown away: only the file "ready", written last, says that it is whole.
+    # An incomplete environment is removed. The file "ready" is written last, so it exists only in complete ones.
     rm -rf "$ready" "$folder/venv"
     "$python" -m venv "$folder/venv" >&2
     "$folder/venv/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir "bpy==$version.*" >&2
-    # On a machine without a screen the libraries that Blender links to may be missing.
+    # On a machine without a display the libraries that Blender links to may be missing.
     "$folder/venv/bin/python" -c 'import bpy' 2>/dev/null ||
         "$(dirname "$0")/apt.sh" libgl1 libsm6 libxfixes3 libxi6 libxkbcommon0 libxrender1 >&2
     "$folder/venv/bin/python" -c 'import bpy; print("Blender", bpy.app.version_string)' >&2

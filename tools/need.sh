@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs programs that are missing: need.sh node npm
+# Install programs that are missing: need.sh node npm
 set -e
 for program in "$@"; do
   command -v "$program" >/dev/null && continue

@@ -1,10 +1,10 @@
 #!/bin/sh
-# Installs one npm package into a cache shared by all checkouts; the last line printed is the folder that holds it.
-# Run it as often as you like, even twice at once.
+# Install one npm package into a cache shared by all checkouts; the last line printed is its folder.
+# An existing installation is reused. Several runs at once are safe.
 #
 #   npm_cache.sh PACKAGE VERSION
 #
-#   KEYPOSE_CACHE    where to keep it, else ~/.cache/keypose
+#   KEYPOSE_CACHE    the cache folder; default ~/.cache/keypose
 set -eu
 
 package="$1" version="$2"
@@ -14,7 +14,7 @@ mkdir -p "$folder"
 
 for program in node npm; do
     if ! command -v "$program" >/dev/null; then
-        echo "$0: no $program, which $package needs" >&2
+        echo "$0: $package needs $program, which is not installed" >&2
         exit 1
     fi
 done

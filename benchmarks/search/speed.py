@@ -44,10 +44,10 @@ CLIPS_PER_TRANSACTION = 50
 SPEEDS = (0.85, 1.2)  # of the retimed clips
 PART_S = 2.0
 DESCRIPTIONS = {
-    "whole": "`search`, after the query's own description",
+    "whole": "`search`, without the time to describe the query",
     "whole_with_duplicates": "... `deduplicate=False`",
     "whole_tagged": "... among the clips of a tag",
-    "whole_with_description": "`search` by a motion in memory, its description included",
+    "whole_with_description": "`search` by a motion in memory, with the time to describe it",
     "part": f"`search_part`, {PART_S:g} s",
     "pose": "`search_pose`",
     "text": "`clips` by text",

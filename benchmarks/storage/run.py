@@ -126,7 +126,7 @@ def _error_lines(clips: Sequence[ClipSizes]) -> list[str]:
         f"benchmark: {max(error_ratios):.6f}, in the median file {np.median(error_ratios):.4f}",
         f"names, bones and the rest take {np.median(header_sizes):.0f} bytes in the median clip, "
         f"{max(header_sizes)} at most; they are counted for all designs but text",
-        f"swings hold joints only: points off these are up to {max(swing_ratios):.0f} tolerances off, "
+        f"swings bound the error of joints only: points off the joints are up to {max(swing_ratios):.0f} tolerances off, "
         f"in the median file {np.median(swing_ratios):.1f}",
     ]
 
@@ -197,7 +197,7 @@ def _format_page(clips: Sequence[ClipSizes], lines: Sequence[str]) -> str:
     counts = [f"{sum(clip.corpus == corpus for clip in clips)} of `{corpus}`" for corpus in (*CORPORA, HELD_OUT)]
     return "\n".join(
         (
-            "# What the last run found\n",
+            "# Results of the last run\n",
             f"Written by `python -m benchmarks storage` on {machine_description()}.",
             f"Raw bytes over stored bytes, all clips of a corpus together: {', '.join(counts)}.\n",
             format_markdown(clips),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -43,13 +44,14 @@ def commands(path: Path) -> list[list[str]]:
     return [shlex.split(line, comments=True) for line in lines]
 
 
-def options_of(words: list[str]) -> set[str]:
+@cache
+def options_of(name: str) -> frozenset[str]:
     """Return the names of all options of a command."""
     command = app
-    for word in words:
+    for word in name.split():
         command = command[word]
     arguments = command.assemble_argument_collection(parse_docstring=True)
-    return {name for argument in arguments for name in argument.names}
+    return frozenset(name for argument in arguments for name in argument.names)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
@@ -76,7 +78,7 @@ def test_commands_have_only_existing_options(path):
         n_words = 2 if words[0] == "library" else 1
         if words[0].isupper():  # keypose COMMAND --help
             continue
-        known = options_of(words[:n_words])
+        known = options_of(" ".join(words[:n_words]))
         named = {word.partition("=")[0] for word in words[n_words:] if OPTION.match(word)}
         assert named <= known | {"--help"}, words
 
