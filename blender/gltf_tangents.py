@@ -1,8 +1,8 @@
 """A Blender add-on: imported glTF animations keep the tangents of their cubic splines.
 
 Blender's own importer ignores the tangents and computes handles of its own, so a motion with few keys is wrong between
-its keys. With this add-on (Edit > Preferences > Add-ons > Install from Disk) the handles of imported F-curves are those of
-the file, and so are the curves between the keys.
+its keys. With this add-on (Edit > Preferences > Add-ons > Install from Disk) the handles of imported F-curves are those
+of the file, and so are the curves between the keys.
 """
 
 import bpy

@@ -126,8 +126,8 @@ def _error_lines(clips: Sequence[ClipSizes]) -> list[str]:
         f"benchmark: {max(error_ratios):.6f}, in the median file {np.median(error_ratios):.4f}",
         f"names, bones and the rest take {np.median(header_sizes):.0f} bytes in the median clip, "
         f"{max(header_sizes)} at most; they are counted for all designs but text",
-        f"swings bound the error of joints only: points off the joints are up to {max(swing_ratios):.0f} tolerances off, "
-        f"in the median file {np.median(swing_ratios):.1f}",
+        f"swings bound the error of joints only: points off the joints are up to {max(swing_ratios):.0f} tolerances "
+        f"off, in the median file {np.median(swing_ratios):.1f}",
     ]
 
 
