@@ -148,7 +148,7 @@ def test_a_joint_with_a_key_on_every_frame_is_not_left_out(keypose, kick: Path, 
     assert payload["n_keys"] == sum(joint["n_keys"] for joint in payload["joints"] if not joint["left_out"])
     text = keypose(*line).out
     assert all(re.search(rf"^ {joint['joint']} .* 40 ", text, re.MULTILINE) for joint in whole)
-    match = re.search(r"kept frame by frame: ([^:]*)$", text)[1].replace("\n", " ").strip()  # type: ignore[index]
+    match = re.search(r"stored frame by frame: ([^:]*)$", text)[1].replace("\n", " ").strip()  # type: ignore[index]
     assert re.split(r",\s+", match) == payload["settings"]["left_out"]
 
 

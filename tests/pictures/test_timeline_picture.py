@@ -137,8 +137,8 @@ def test_excluded_joints_are_named() -> None:
     picture = timeline(swings)
     labels = {text.text for text in text_boxes(picture.svg)}
     assert not labels & set(feet)
-    assert f"{len(feet)} kept frame by frame" in picture.alt_text
-    assert any(f"{len(feet)} kept frame by frame" in text for text in labels)
+    assert f"{len(feet)} stored frame by frame" in picture.alt_text
+    assert any(f"{len(feet)} stored frame by frame" in text for text in labels)
     feet_picture = timeline(swings, joints="feet")
     assert {text.text for text in text_boxes(feet_picture.svg)} & set(swings.skeleton.names) == set(feet)
     assert len(bars_of(feet_picture.svg)["keys"]) == len(feet)
@@ -154,7 +154,7 @@ def test_texts_fit_in_every_size(width: int, row: int, theme: str) -> None:
 @pytest.mark.parametrize("width", [300, 960])
 def test_legend_explains_last_shade_and_blanks(width: int) -> None:
     labels = {text.text for text in text_boxes(timeline(SWINGS, width_px=width).svg)}
-    assert "120°+" in labels and "90°" in labels and "blank: bridged from one to the next" in labels
+    assert "120°+" in labels and "90°" in labels and "blank: interpolated" in labels
 
 
 def test_crowded_rows_show_the_widest_swing_of_each_px() -> None:
@@ -248,4 +248,4 @@ def test_a_real_kick(data_dir: Path) -> None:
     assert_texts_fit(picture.svg)
     assert len(picture.svg) < 40_000
     assert {"LeftUpLeg", "RightLeg", "Head"} <= {text.text for text in text_boxes(picture.svg)}
-    assert "8 kept frame by frame" in picture.alt_text
+    assert "8 stored frame by frame" in picture.alt_text

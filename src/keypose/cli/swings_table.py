@@ -154,7 +154,7 @@ def _hidden_joint_lines(joints: Sequence[JointSwingStats]) -> list[str]:
     still = [joint.joint for joint in joints if not joint.n_swings and not joint.n_keys]
     raw = [joint.joint for joint in joints if joint.left_out]
     lines = []
-    for label, names in (("without a swing", still), ("kept frame by frame", raw)):
+    for label, names in (("without a swing", still), ("stored frame by frame", raw)):
         if names:
             more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
             lines.append(f"{label}: {', '.join(map(escape_unprintable, names[:MAX_NAMES]))}{more}")

@@ -222,7 +222,7 @@ def swings_card(swings: Swings) -> str:
     if swings.n_keys:
         facts.insert(1, ("keys", f"{swings.n_keys:,} where swings are not near enough"))
     if swings.settings.left_out:
-        facts.append(("left out", f"{len(swings.settings.left_out):,} joints, kept frame by frame"))
+        facts.append(("left out", f"{len(swings.settings.left_out):,} joints, stored frame by frame"))
     return render_card(swings.name, [_draw_timeline(swings)], facts + note_facts(list_notes(swings)))
 
 

@@ -47,7 +47,7 @@ SWING_GAP_PX = 0.7  # removed from the end of each swing, to separate it from th
 MAX_BARS_PER_PX = 0.5  # with more, only the largest swing of each px is drawn
 BOX_PX = 26.0  # width of each shade in the legend
 ANGLE_TEXT = "angle of a swing"
-GAP_TEXT = "blank: bridged from one to the next"
+GAP_TEXT = "blank: interpolated"
 
 
 def timeline(
@@ -128,7 +128,7 @@ def _select_joints(swings: Swings, data: Timeline, joints: JointNames | None) ->
         :MAX_DEFAULT_ROWS
     ]
     texts = [
-        f"{n_raw:,} kept frame by frame, as fingers and toes are" * bool(n_raw),
+        f"{n_raw:,} stored frame by frame (such as fingers and toes)" * bool(n_raw),
         f"{n_still:,} that hardly turn{'s' * (n_still == 1)}" * bool(n_still),
         f"{len(active) - len(selected):,} that swing least" * (len(active) > len(selected)),
     ]
