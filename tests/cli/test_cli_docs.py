@@ -14,7 +14,7 @@ WITHOUT_FILES = ["methods", "formats"]
 WITH_ONE_FILE = ["info", "convert", "strip", "timeline", "curves", "error-curve", "report", "compare"]
 OUTPUT = {"convert": "x.glb", "strip": "x.svg", "timeline": "y.svg", "curves": "z.svg", "error-curve": "e.svg"}
 # Parts of the output whose fields other pages describe.
-ELSEWHERE = {"medians", "rows", "settings", "score", "tags", "joints_by_channels", "rotation_orders", "steps"}
+ELSEWHERE = {"medians", "rows", "settings", "tags", "joints_by_channels", "rotation_orders", "steps"}
 
 
 def field_names(value: object) -> set[str]:
