@@ -13,7 +13,7 @@ WEB := $(shell find web/src web/public -type f 2>/dev/null) $(wildcard web/*.jso
 BUILD_TOOLS := scikit-build-core nanobind cmake ninja
 export PIP_DISABLE_PIP_VERSION_CHECK = 1
 unexport PYTHONDONTWRITEBYTECODE  # otherwise each process that a test starts compiles the package again
-TOGETHER := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
+PARALLEL := -j $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
 .PHONY: demo serve web test check check-static check-web check-tests prepare prepare-313 test-313 fuzz bench format clean types
 .DEFAULT_GOAL := help
@@ -49,7 +49,7 @@ serve: .venv/.dev $(PAGES) ## start the web app with generated clips
 # The test suites run alone, because some of their tests measure time.
 test: ## run all checks, then the suite again on Python 3.13 if it is installed
 	tools/need.sh node npm chromium
-	$(MAKE) $(TOGETHER) check-static check-web prepare
+	$(MAKE) $(PARALLEL) check-static check-web prepare
 	$(MAKE) check-tests
 	$(MAKE) test-313
 

@@ -6,6 +6,7 @@ import re
 import shlex
 from functools import cache
 from pathlib import Path
+from pkgutil import resolve_name
 
 import pytest
 
@@ -24,6 +25,7 @@ DOCUMENTS = sorted(
 )
 FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
+FILE_SUFFIXES = (".keyed", ".arrays")  # extras.keypose.keyed of glTF, and a media type
 OPTION = re.compile(r"--?[a-z][a-z-]*")
 
 
@@ -70,6 +72,19 @@ def test_every_link_leads_somewhere(path):
 def test_every_named_file_exists(path):
     for name in re.findall(r"`((?:benchmarks|blender|core|docs|src|tests|tools|web)/[\w./*-]+)`", path.read_text()):
         assert list(ROOT.glob(name)) or list(path.parent.glob(name)), name
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
+def test_every_dotted_name_exists(path):
+    for name in set(re.findall(r"\bkeypose(?:\.[a-z_]\w*)+", path.read_text())):
+        if not name.endswith(FILE_SUFFIXES):
+            resolve_name(name)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
+def test_kp_has_every_name_that_is_used(path):
+    for name in set(re.findall(r"\bkp\.(\w+)", path.read_text())):
+        assert hasattr(kp, name), name
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
