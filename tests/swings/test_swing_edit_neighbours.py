@@ -219,7 +219,7 @@ def test_joints_that_play_the_same_are_not_listed():
     e = SwingEdit(twin.build_swings({"Head": row}))
     change = e.lengthen(e.swings["Head"][1], by_frames=5, anchor="end")
     assert e.swings.track("Head").rests[0].end == 25 and e.swings is not e.original
-    assert change.joints == () and change.range == (0, -1) and change.note == "plays the same"
+    assert change.joints == () and change.range == (0, -1) and change.note == "the motion is unchanged"
     assert e.play().rotations.tobytes() == e.original.play().rotations.tobytes()
     assert e.undo() is e.original
 

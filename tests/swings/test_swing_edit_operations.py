@@ -167,7 +167,7 @@ def test_two_swings_edited_about_their_middles_share_the_difference():
     assert math.isclose(new[0].angle_deg, 140, abs_tol=1e-6) and math.isclose(new[1].angle_deg, 140, abs_tol=1e-6)
     assert math.isclose(twin.angle_of(new[0].end_rotation, new[1].start_rotation), math.radians(10), abs_tol=1e-6)
     assert (
-        change.note == "2 of 2 swings turn by 140 degrees instead, to meet those beside them"
+        change.note == "2 of 2 swings rotate by 140 degrees instead, so that they connect to the swings beside them"
         and change.note in repr(change)
     )
 
@@ -275,7 +275,7 @@ def test_retime_of_joints_goes_as_far_as_gaps_leave_room():
     change = e.retime((ARM, OTHER), 2)
     assert [(swing.start, swing.end) for swing in e.swings[ARM]] == [(5, 23), (24, 42)]
     assert [(swing.start, swing.end) for swing in e.swings[OTHER]] == [(5, 25)]
-    assert "2 of 3 swings have no room to take 2 times as long" in change.note
+    assert "2 of 3 swings cannot last 2 times as long" in change.note
     e.undo()
     change = e.retime(ARM, 0.5)
     assert [(swing.start, swing.end) for swing in e.swings[ARM]] == [(12, 17), (29, 34)] and not change.note

@@ -41,7 +41,7 @@ def test_page_shows_figure_strip_timeline_and_score(open_page: OpenPage, clip: s
         page.keyboard.press("End")
         wait_frame(page, 369)
         wait_picture(page, unlike=first)  # the figure has moved
-        for lane in ("Keys", "Pins", "left foot", "right foot", "left arm"):
+        for lane in ("Keys", "Pins", "Left foot", "Right foot", "Left arm"):
             expect(page.locator(".lane-label").get_by_text(lane, exact=True)).to_be_visible()
         hosts = {urlsplit(url.removeprefix("blob:")).netloc for url in tab.requests}
         assert hosts == {urlsplit(server.origin).netloc}
@@ -63,11 +63,11 @@ def test_browsing_key_counts_loads_the_ladder_once(open_page: OpenPage, clip: st
         wait_until(page, "performance.getEntriesByName('keys-redrawn').length === 3")
         wait_until(page, "performance.getEntriesByName('strip-redrawn').length >= 1")
         wait_polished(page, clip, ladder["selections"][ladder["counts"].index(14)])
-        worst = page.locator(".score > div", has_text="Largest")
-        was = worst.inner_text()
+        worst = page.locator(".score > div", has_text="Max at")
+        before = worst.inner_text()
         page.get_by_role("heading", name="In-betweens").click()
         page.get_by_text("Linear", exact=True).click()
-        expect(worst).not_to_have_text(was, use_inner_text=True)
+        expect(worst).not_to_have_text(before, use_inner_text=True)
         assert page_errors(tab) == []
 
 
@@ -127,7 +127,7 @@ def test_methods_and_body_part_weights(open_page: OpenPage, clip: str) -> None:
             wait_keys(page, sorted(chosen))
         page.get_by_label("Select keys with").select_option("salient")
         page.get_by_role("heading", name="Body parts").click()
-        set_slider(page, "left arm", 3)
+        set_slider(page, "Left arm", 3)
         set_slider(page, "head", 0)
         wait_query(page, weights="left_arm:3,head:0")
         body_parts = ["torso", "left_arm", "right_arm", "left_leg", "right_leg", "left_fingers", "right_fingers"]
@@ -282,9 +282,9 @@ def test_strip_marks_the_current_pose(open_page: OpenPage, clip: str) -> None:
         ("frame=9999", {"frame": "369"}, "the last frame is 369"),
         ("camera=NaN,0,1", {"camera": None}, "camera=NaN,0,1 is not valid"),
         ("camera=1,2", {"camera": None}, "camera=1,2 is not valid"),
-        ("range=300-9999", {"range": "300-369"}, "the range went beyond the last frame, 369"),
+        ("range=300-9999", {"range": "300-369"}, "the range ended after the last frame, 369"),
         ("pins=5,-3,4000", {"pins": "5"}, "some pinned frames are outside the clip"),
-        ("trails=Nobody,Hips", {"trails": "Hips"}, "some joints with trails do not exist in this clip"),
+        ("trails=Nobody,Hips", {"trails": "Hips"}, "this clip does not have all of the joints with trails"),
         ("weights=left_arm:2,wing:3", {"weights": "left_arm:2"}, "some weights of body parts are not valid"),
         ("interpolation=none&speed=99", {"interpolation": None, "speed": None}, "interpolation=none is not valid"),
     ],
@@ -294,7 +294,7 @@ def test_invalid_address_is_corrected(
 ) -> None:
     with open_page(f"/clips/{clip}?panel=keys&{query}") as tab:
         page = tab.page
-        toast = page.locator(".toast", has_text="The link was corrected")
+        toast = page.locator(".toast", has_text="The address was corrected")
         expect(toast).to_contain_text(reason)  # first: the toast disappears
         wait_ready(page)
         wait_query(page, **repaired)

@@ -56,7 +56,7 @@ def test_everything_works_by_keyboard(open_page: OpenPage, clip: str) -> None:
         wait_until(page, "new URLSearchParams(location.search).has('camera')")
         page.keyboard.press("?")
         dialog = page.get_by_role("dialog", name="Keyboard shortcuts")
-        for title in ("Play or pause", "Next key", "Start the range here", "Pin or unpin this frame", "Undo"):
+        for title in ("Play or pause", "Next key", "Set the start of the range", "Pin or unpin this frame", "Undo"):
             expect(dialog).to_contain_text(title)
         page.keyboard.press("Escape")
         expect(dialog).to_be_hidden()
@@ -142,7 +142,7 @@ def test_axe_finds_no_serious_violations(open_page: OpenPage, axe: str, clip: st
 def test_missing_clip_shows_an_error(open_page: OpenPage) -> None:
     with open_page(f"/clips/{'0' * 64}") as tab:
         page = tab.page
-        expect(page.get_by_role("alert")).to_contain_text("This clip could not be opened")
+        expect(page.get_by_role("alert")).to_contain_text("The clip could not be opened")
         expect(page.get_by_role("button", name="Try again")).to_be_visible()
         page.get_by_role("link", name="Go to the library").click()
         page.wait_for_url(lambda url: urlsplit(url).path == "/")
@@ -161,7 +161,7 @@ def test_narrow_screen_has_all_actions_in_the_more_menu(open_page: OpenPage, cli
             page.keyboard.press("Escape")
             expect(page.get_by_role("dialog")).to_have_count(0)
         more.click()
-        page.get_by_role("menuitem", name="More like this clip").click()
+        page.get_by_role("menuitem", name="Search for similar clips").click()
         page.wait_for_url(f"**/?clip={clip}")
         page.go_back()
         wait_ready(page)

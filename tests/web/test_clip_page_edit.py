@@ -141,7 +141,7 @@ def test_hand_is_dragged(open_page: OpenPage, clip: str) -> None:
         )
         page.get_by_role("button", name="Up by 2 centimetres").click()
         wait_steps(page, 2)
-        page.get_by_label("Drag a handle in the view, or move by 2 cm").select_option(label="hips (whole body)")
+        page.get_by_label("Handle").select_option(label="Hips (whole body)")
         page.get_by_role("button", name="Down by 2 centimetres").click()
         wait_steps(page, 3)
         assert [step["op"] for step in applied_steps(page, clip)] == ["reach", "reach", "shift"]
@@ -152,22 +152,22 @@ def test_ik_handle_follows_the_selected_joint(open_page: OpenPage, clip: str) ->
     with open_page(f"/clips/{clip}?keys=9") as tab:
         page = tab.page
         start_edit(page)
-        handle = page.get_by_label("Drag a handle in the view, or move by 2 cm").locator("option:checked")
-        expect(handle).to_have_text("left hand")
+        handle = page.get_by_label("Handle").locator("option:checked")
+        expect(handle).to_have_text("Left hand")
         box = page.locator("canvas.stage").bounding_box()
         x, y = read_handles(page, clip)["RightFoot"]
         page.mouse.click(box["x"] + x, box["y"] + y)
         expect(page.get_by_label("Joint", exact=True).locator("option:checked")).to_have_text("RightFoot")
-        expect(handle).to_have_text("right foot")
+        expect(handle).to_have_text("Right foot")
         page.get_by_role("button", name="Up by 2 centimetres").click()
         wait_steps(page, 1)
         (step,) = applied_steps(page, clip)
         assert (step["op"], step["joint"]) == ("reach", "RightFoot")
         expect(page.locator(".history-step").first).to_have_text("Move right foot 2 cm at frame 0")
         page.get_by_label("Joint", exact=True).select_option(label="RightForeArm")
-        expect(handle).to_have_text("right hand")  # of its limb
+        expect(handle).to_have_text("Right hand")  # of its arm
         page.get_by_label("Joint", exact=True).select_option(label="Head")
-        expect(handle).to_have_text("right hand")
+        expect(handle).to_have_text("Right hand")
         assert page_errors(tab) == []
 
 
@@ -212,11 +212,11 @@ def test_keys_are_moved_added_removed_and_poses_mirrored(open_page: OpenPage, cl
         wait_frame(page, step["to"])
         expect(page.locator(".key-position")).to_have_text(f"Key 2 of 9, frame {step['to']}")
         page.keyboard.press("ArrowRight")
-        expect(page.locator(".at-frame")).to_contain_text("is between keys")
+        expect(page.locator(".edit-panel")).to_contain_text("is not a key")
         page.keyboard.press("n")
         expect(page.locator(".key-position")).to_contain_text("Key 3 of 10")
         page.keyboard.press("Delete")
-        expect(page.locator(".at-frame")).to_contain_text("is between keys")
+        expect(page.locator(".edit-panel")).to_contain_text("is not a key")
         page.keyboard.press("ArrowDown")
         expect(page.locator(".key-position")).to_contain_text("Key 2 of 9")
         page.keyboard.press("m")
@@ -259,7 +259,7 @@ def test_conflict_with_another_window_asks_which_version_to_keep(open_page: Open
         other = {"draft": draft["draft"] | {"residual": 0.5}, "n_applied": 0}
         page.evaluate(script, [clip, other, draft["revision"]])
         page.keyboard.press("m")
-        page.get_by_role("dialog", name="This edit was changed elsewhere").wait_for()
+        page.get_by_role("dialog", name="The edit was changed in another window").wait_for()
         page.get_by_role("button", name="Keep this version").click()
         assert [step["op"] for step in applied_steps(page, clip)] == ["mirror"]
         page.get_by_role("button", name="Discard").click()

@@ -210,8 +210,8 @@ def test_searches_start_from_the_clip_page(open_page: OpenPage, clip: str) -> No
         page = tab.page
         wait_ready(page)
         for item, query in (
-            ("More like this clip", {"clip": clip}),
-            ("This pose in other clips", {"pose": f"{clip}:30"}),
+            ("Search for similar clips", {"clip": clip}),
+            ("Search for this pose", {"pose": f"{clip}:30"}),
         ):
             page.get_by_role("button", name="Search", exact=True).click()
             page.get_by_role("menuitem", name=item).click()

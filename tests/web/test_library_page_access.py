@@ -136,7 +136,7 @@ def test_empty_library_and_lost_server_say_what_to_do(browser: Any, pages: None,
     with run_server(tmp_path / "clips.db") as server, open_tab(browser, server, will_route=True) as tab:
         page = tab.page
         page.get_by_role("heading", name="No clips yet").wait_for()
-        expect(page.get_by_role("button", name="Choose a folder")).to_be_visible()
+        expect(page.get_by_role("button", name="Add a folder…")).to_be_visible()
         expect(page.locator(".empty-library code")).to_have_text("keypose library add takes/ --library clips.db")
         assert tab.errors == []
         page.route("**/api/**", lambda route: route.abort())

@@ -23,15 +23,15 @@ def _match_span(card: Any) -> tuple[float, float]:
     return start, end
 
 
-def test_more_like_this(open_page: OpenPage, hashes: dict[str, str]) -> None:
+def test_similar_clips_are_found(open_page: OpenPage, hashes: dict[str, str]) -> None:
     with open_page() as tab:
         page = tab.page
         card = page.locator(".card", has=page.get_by_role("link", name="walk", exact=True))
         card.hover()
-        card.get_by_role("button", name="More like walk", exact=True).click()
+        card.get_by_role("button", name="Search for clips similar to walk", exact=True).click()
         page.wait_for_url(f"**/?clip={hashes['walk']}")
         page.wait_for_selector(".grid.hits .match-details")
-        page.get_by_role("heading", name="Clips like walk").wait_for()
+        page.get_by_role("heading", name="Clips similar to walk").wait_for()
         first = page.locator(".grid.hits .card").first
         expect(first.locator(".card-name")).to_have_text("walk again")
         expect(first.locator(".match-details b")).to_have_text(re.compile("%$"))
@@ -42,7 +42,7 @@ def test_more_like_this(open_page: OpenPage, hashes: dict[str, str]) -> None:
         page.wait_for_selector("text=8 clips")
         page.go_forward()
         page.wait_for_selector(".grid.hits .match-details")
-        page.get_by_role("button", name="End this search").click()
+        page.get_by_role("button", name="Clear search").click()
         page.wait_for_selector("text=8 clips")
         assert tab.errors == []
 
@@ -57,9 +57,9 @@ def test_span_is_found_at_its_position(open_page: OpenPage, hashes: dict[str, st
         assert end == pytest.approx(330 / 370, abs=0.05)
         address = re.compile(rf"^/clips/{hashes['all of it']}\?frame=2.*&range=2")
         expect(card.locator(".card-name")).to_have_attribute("href", address)
-        page.get_by_role("heading", name="Motion like a part of kick").wait_for()
+        page.get_by_role("heading", name="Motion similar to a range of kick").wait_for()
         expect(card.locator(".match-details")).to_contain_text(re.compile(r"\d\.\d – 1\d\.\d s"))
-        expect(card.locator(".match-explanation")).not_to_contain_text("second")  # where it is stands there once
+        expect(card.locator(".match-explanation")).not_to_contain_text("second")  # the position is displayed separately
         page.get_by_role("button", name="10 to 30 s").click()
         expect(page.locator(".library-count")).to_contain_text("1 hit in")
         expect(page.locator(".grid.hits .card-name:visible")).to_have_text(["all of it"])
@@ -74,12 +74,12 @@ def test_pose_is_found_and_the_search_can_be_changed(open_page: OpenPage, hashes
         start, end = _match_span(card)
         assert start == pytest.approx(310 / 370, abs=0.05) and end - start < 0.1
         expect(card.locator(".match-details span").first).not_to_be_empty()
-        page.get_by_role("heading", name="Poses like the one in kick").wait_for()
-        expect(page.get_by_label("Compare").locator("[value=legs]")).to_be_attached()  # all of the head has come
-        for name in ("all", "body", "major", "end_effectors"):  # nobody's words
+        page.get_by_role("heading", name="Poses similar to one in kick").wait_for()
+        expect(page.get_by_label("Compare").locator("[value=legs]")).to_be_attached()  # the header is complete
+        for name in ("all", "body", "major", "end_effectors"):  # internal names
             expect(page.get_by_label("Compare").locator(f"[value={name}]")).to_have_count(0)
         with page.expect_request("**/api/search") as request:
-            page.get_by_label("include mirrored motion").uncheck()
+            page.get_by_label("Include mirrored motion").uncheck()
         assert request.value.post_data_json["mirrored"] is False
         page.wait_for_url("**mirrored=0")
         with page.expect_request("**/api/search") as request:
@@ -89,7 +89,7 @@ def test_pose_is_found_and_the_search_can_be_changed(open_page: OpenPage, hashes
         page.reload()
         page.wait_for_selector(".grid.hits .match-details")
         expect(page.get_by_label("Compare")).to_have_value("legs")
-        expect(page.get_by_label("include mirrored motion")).not_to_be_checked()
+        expect(page.get_by_label("Include mirrored motion")).not_to_be_checked()
         assert tab.errors == []
 
 
@@ -97,7 +97,7 @@ def test_missing_example(open_page: OpenPage) -> None:
     with open_page(f"/?clip={'0' * 64}") as tab:
         alert = tab.page.get_by_role("alert")
         expect(alert).to_contain_text("The search failed")
-        assert all("404" in complaint for complaint in tab.errors)  # the browser tells of them itself
+        assert all("404" in complaint for complaint in tab.errors)  # logged by the browser
 
 
 def _stub_search(page: Any, count: int, fails: Callable[[int], bool] = lambda skip: False) -> list[int]:

@@ -39,7 +39,7 @@ def _drop_files(page: Any, *paths: Path) -> None:
 
     dispatch("dragEnter")
     page.wait_for_selector(".drop-overlay:visible")
-    for kind in ("dragOver", "dragOver", "drop"):  # the first may be told to leave what the veil covers now
+    for kind in ("dragOver", "dragOver", "drop"):  # the overlay now covers the target of the first one
         dispatch(kind)
 
 
@@ -50,14 +50,14 @@ def test_files_are_added_by_button(open_page: OpenPage, tmp_path: Path) -> None:
         page.wait_for_selector(".card-name")
         page.get_by_role("button", name="Add clips").click()
         with page.expect_file_chooser() as chooser:
-            page.get_by_role("menuitem", name="Files…").click()
+            page.get_by_role("menuitem", name="Add files…").click()
         chooser.value.set_files([str(file) for file in files])
         page.wait_for_selector(".uploads-summary:text('3 clips added')")
         for k in range(3):
             page.wait_for_selector(f".card:has(.card-name:text-is('button {k}')) .card-strip.loaded")
-        page.get_by_role("button", name="Collapse the list of uploads").click()
+        page.get_by_role("button", name="Collapse uploads").click()
         expect(page.locator(".uploads-list")).to_be_hidden()
-        page.get_by_role("button", name="Close the list of uploads").click()
+        page.get_by_role("button", name="Close uploads").click()
         expect(page.locator(".uploads")).to_be_hidden()
         assert tab.errors == []
 
@@ -86,7 +86,7 @@ def test_duplicate_file_is_recognised(open_page: OpenPage, tmp_path: Path) -> No
     with open_page() as tab:
         page = tab.page
         page.wait_for_selector(".card-name")
-        for status in ("Added: 2.0 s", "Already in the library"):
+        for status in ("Added (2.0 s)", "Already in the library"):
             page.set_input_files(".pick-files", str(file))
             page.wait_for_selector(f".upload-status:has-text('{status}')")
         assert tab.errors == []
@@ -120,7 +120,7 @@ def test_notes_of_the_reader_appear(open_page: OpenPage, tmp_path: Path) -> None
         page.wait_for_selector(".card-name")
         page.set_input_files(".pick-files", str(file))
         upload = page.locator(".upload[data-stage=done]")
-        expect(upload.locator(".upload-status")).to_contain_text("Added: 2.0 s")
+        expect(upload.locator(".upload-status")).to_contain_text("Added (2.0 s)")
         expect(upload.locator(".upload-note")).to_contain_text("The last row has")
         expect(upload.locator(".upload-note")).to_contain_text("and is left out.")
         expect(page.locator(".uploads-summary")).to_have_text("1 clip added, 1 with a note")
@@ -161,7 +161,7 @@ def test_companions_are_uploaded_together(open_page: OpenPage, tmp_path: Path, w
         if way == "button":  # later they are known
             for file, companions in (("07_61.amc", "07.asf"), ("turn.gltf", "more.bin, of the turn.bin")):
                 status = page.locator(".upload", has_text=file).locator(".upload-status")
-                expect(status).to_contain_text(f"s with {companions}")
+                expect(status).to_contain_text(f"s), with {companions}")
         assert tab.errors == []
 
 
@@ -214,8 +214,8 @@ def test_uploads_run_in_parallel_and_can_be_cancelled(open_page: OpenPage, tmp_p
         page = tab.page
         page.wait_for_selector(".card-name")
         routes: list[Any] = []
-        is_held = True
-        page.route("**/api/uploads?*", lambda route: routes.append(route) if is_held else route.continue_())
+        is_paused = True
+        page.route("**/api/uploads?*", lambda route: routes.append(route) if is_paused else route.continue_())
         page.set_input_files(".pick-files", [str(file) for file in files])
         waiting = page.locator(".upload[data-stage=waiting]")
         expect(waiting).to_have_count(2)
@@ -223,7 +223,7 @@ def test_uploads_run_in_parallel_and_can_be_cancelled(open_page: OpenPage, tmp_p
         page.get_by_role("button", name="Cancel side 0.bvh").click()
         page.wait_for_selector(".upload[data-stage=cancelled]")
         expect(waiting).to_have_count(1)
-        is_held = False
+        is_paused = False
         for route in routes:
             if not route.request.url.endswith("side+0.bvh"):  # they come in any order
                 route.continue_()

@@ -1,7 +1,7 @@
 /** Weights for the body parts. */
 
 import { fill, h } from "../ui/dom";
-import { humanize } from "../ui/format";
+import { toLabel } from "../ui/format";
 import { button, section, slider } from "./controls";
 import { formatWeights, MAX_WEIGHT, parseWeights } from "./settings";
 import type { ClipState } from "./state";
@@ -27,11 +27,11 @@ export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HT
     timer = window.setTimeout(() => state.url.set({ weights: formatWeights(weights) }), UPDATE_DELAY_MS);
   };
   const sliders = bodyParts.map((bodyPart) => {
-    const control = slider(humanize(bodyPart.name), {
+    const control = slider(toLabel(bodyPart.name), {
       min: 0,
       max: MAX_WEIGHT,
       step: 0.25,
-      format: (weight) => (weight === 0 ? "ignored" : `× ${weight}`),
+      format: (weight) => (weight === 0 ? "Ignored" : `× ${weight}`),
       onInput: (weight) => {
         if (weight === 1) weights.delete(bodyPart.name);
         else weights.set(bodyPart.name, weight);
@@ -51,7 +51,10 @@ export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HT
     }),
     () => clearTimeout(timer),
   );
-  const explanation = h("p", { class: "note", text: "Keys follow body parts with a higher weight more closely." });
+  const explanation = h("p", {
+    class: "note",
+    text: "The curves follow body parts with a higher weight more closely.",
+  });
   const body = h("div", { class: "weights" }, explanation, ...sliders.map(({ control }) => control.element), reset);
   return section("Body parts", { folded: !weights.size, note }, body);
 }

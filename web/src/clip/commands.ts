@@ -75,8 +75,8 @@ export function buildCommands({
     { title: "Toggle loop", keys: "L", run: () => state.url.set({ loop: !state.settings.loop }) },
   ];
   const range: Command[] = [
-    { title: "Start the range here", keys: "I", run: mark(0) },
-    { title: "End the range here", keys: "O", run: mark(1) },
+    { title: "Set the start of the range", keys: "I", run: mark(0) },
+    { title: "Set the end of the range", keys: "O", run: mark(1) },
     {
       title: "Clear the range",
       keys: "X",
@@ -86,13 +86,13 @@ export function buildCommands({
     { title: "Mark a range by dragging", keys: "Shift+Drag" },
     { title: "Search for this range", keys: "F", run: () => searchRange(state), enabled: hasRange },
     { title: "Search for this pose", run: () => searchPose(state) },
-    { title: "Search for clips like this", run: () => searchSimilar(state) },
+    { title: "Search for similar clips", run: () => searchSimilar(state) },
   ];
   const keys: Command[] = [
     { title: "One more key", keys: "+", run: addKeys(1) },
     { title: "One fewer key", keys: "-", run: addKeys(-1) },
-    { title: "More keys: next recommended number", keys: "}", run: cliff(1) },
-    { title: "Fewer keys: previous recommended number", keys: "{", run: cliff(-1) },
+    { title: "Next recommended number of keys", keys: "}", run: cliff(1) },
+    { title: "Previous recommended number of keys", keys: "{", run: cliff(-1) },
     {
       title: "Automatic number of keys",
       keys: "A",
@@ -112,9 +112,9 @@ export function buildCommands({
       run: () => state.url.set({ view_mode: mode }),
     })),
     { title: "Toggle ghosts", keys: "G", run: () => state.url.set({ ghosts: state.settings.ghosts ? null : 2 }) },
-    { title: "Toggle keys only", keys: "H", run: () => state.url.set({ stepped: !state.settings.stepped }) },
+    { title: "Toggle stepped playback", keys: "H", run: () => state.url.set({ stepped: !state.settings.stepped }) },
     {
-      title: "Toggle camera following the figure",
+      title: "Toggle follow camera",
       keys: "C",
       run: () => state.url.set({ follow: !state.settings.follow }),
     },

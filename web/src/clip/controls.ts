@@ -83,6 +83,19 @@ export function slider(label: string, { min, max, step, format, onInput }: Slide
   return { element: h("div", { class: "slider" }, head, input), input, set: show };
 }
 
+/** The slider for the share of the captured detail, from 0 to 1, that is added to the curves. */
+export function detailSlider(onInput: (residual: number) => void): Slider {
+  const control = slider("Captured detail", {
+    min: 0,
+    max: 100,
+    step: 1,
+    format: (percent) => `${percent} %`,
+    onInput: (percent) => onInput(percent / 100),
+  });
+  control.element.append(h("p", { class: "note", text: "Adds back what the curves leave out of the capture." }));
+  return control;
+}
+
 /** A checkbox with a label. */
 export function checkbox(
   label: string,

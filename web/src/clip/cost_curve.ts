@@ -55,7 +55,12 @@ export class CostCurve {
       ...this.#levels(), area, line, ...marks, ...numbers, this.#marker,
     ); // biome-ignore format: one look
     this.#listen(picture);
-    const cliffButtons = h("div", { class: "cliffs" }, ...this.#cliffButtons(strongest.map(({ keys }) => keys)));
+    const cliffButtons = h(
+      "div",
+      { class: "cliffs" },
+      h("span", { class: "label", text: "Recommended" }),
+      ...this.#cliffButtons(strongest.map(({ keys }) => keys)),
+    );
     fill(this.element, h("p", { class: "label", text: title }), picture, cliffButtons);
   }
 
@@ -78,7 +83,7 @@ export class CostCurve {
     return sorted
       .sort(([a], [b]) => a - b)
       .map(([keys, label]) => {
-        const text = label === "cliff" ? String(keys) : `${keys} ${label}`;
+        const text = label === "cliff" ? String(keys) : `${keys} (${label})`;
         const title =
           label === "cliff" ? `Recommended: with fewer than ${keys} keys the error rises sharply` : `${keys} keys`;
         const on = { click: () => this.#onSelect(keys) };

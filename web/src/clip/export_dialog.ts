@@ -34,7 +34,7 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
     [
       ["capture", "Capture"],
       ["keys", state.keys.value.length ? countOf(state.keys.value.length, "key") : "Keys"],
-      ...(draft ? ([["draft", "Edit"]] as const) : []),
+      ...(draft ? ([["draft", draft.kind === "keys" ? "Edited keys" : "Edited swings"]] as const) : []),
     ],
     (value) => {
       source = value;

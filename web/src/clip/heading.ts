@@ -22,10 +22,10 @@ export function heading(state: ClipState, { openExport, compare }: HeadingAction
     countOf(details.joints.length, "joint"),
   ];
   const searchItems = (): MenuItem[] => [
-    { title: "More like this clip", icon: "similar", run: () => searchSimilar(state) },
-    { title: "This pose in other clips", icon: "figure", run: () => searchPose(state) },
+    { title: "Search for similar clips", icon: "similar", run: () => searchSimilar(state) },
+    { title: "Search for this pose", icon: "figure", run: () => searchPose(state) },
     {
-      title: "This range in other clips",
+      title: "Search for this range",
       icon: "search",
       ...shortcutOf("Search for this range"),
       run: () => searchRange(state),

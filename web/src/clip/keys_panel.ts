@@ -1,10 +1,10 @@
 /** The panel that selects keys: how many, by which method, with which weights and pins. */
 
-import { fill, h } from "../ui/dom";
-import { countOf, millimetres } from "../ui/format";
+import { type Child, fill, h } from "../ui/dom";
+import { countOf, millimetres, toLabel } from "../ui/format";
 import { errorMessage, toSentence } from "../ui/states";
 import { bodyPartsSection } from "./body_parts_panel";
-import { button, captureArrowKeys, fieldWithLabel, section, segmentedControl, slider } from "./controls";
+import { button, captureArrowKeys, detailSlider, fieldWithLabel, section, segmentedControl } from "./controls";
 import { CostCurve } from "./cost_curve";
 import type { CurveQuality } from "./curve_loader";
 import { pinsSection } from "./pins_panel";
@@ -12,11 +12,11 @@ import type { SelectionController } from "./selection_controller";
 import { type KeyTarget, keyTarget } from "./settings";
 import type { ClipState } from "./state";
 
-const METHOD_LABELS: Record<string, string> = { salient: "salient (best)" };
+const METHOD_LABELS: Record<string, string> = { salient: "salient (recommended)" };
 const COST_LABELS: Record<string, string> = {
-  inbetween: "Keys are chosen by the error of the resulting curves.",
-  chord: "The clip is long, so keys are chosen by an estimate: the error of straight lines between keys.",
-  integrated: "Keys are chosen by the area between the motion and straight lines between keys.",
+  inbetween: "Minimizes the error of the curves between the keys.",
+  chord: "Minimizes an estimate, the error of straight lines between the keys, because the clip is long.",
+  integrated: "Minimizes the area between the motion and straight lines between the keys.",
 };
 
 export function keysPanel(
@@ -52,7 +52,7 @@ export function keysPanel(
     [
       ["keys", "Number"],
       ["tolerance", "Tolerance"],
-      ["auto", "Auto", "Stop where more keys bring little improvement"],
+      ["auto", "Auto", "Stops where more keys bring little improvement"],
     ],
     (choice) => {
       if (choice === "auto") state.url.set({ keys: null, tolerance: null });
@@ -110,7 +110,7 @@ export function keysPanel(
     const reason = toSentence(errorMessage(quality.error));
     fill(
       errorNote.firstElementChild!,
-      `The curves for these keys could not be loaded. ${reason} The 3D view still shows the previous keys.`,
+      `The curves for these keys could not be loaded. ${reason} The view still shows the previous keys.`,
     );
   }
 
@@ -157,13 +157,13 @@ function scoreRows(state: ClipState): HTMLElement[] {
   const score = state.curves.value?.score;
   if (!score) return [];
   const { mean_mm, p95_mm, max_mm, worst_frame, worst_joint } = score;
-  const row = (name: string, value: string | HTMLElement) => h("div", {}, h("dt", { text: name }), h("dd", {}, value));
+  const row = (name: Child, value: string) => h("div", {}, h("dt", {}, name), h("dd", { text: value }));
   const goToWorst = button(`frame ${worst_frame}`, null, () => state.goTo(worst_frame), "small quiet");
   goToWorst.title = `${worst_joint}: go to frame ${worst_frame}`;
   return [
     row("Mean error", millimetres(mean_mm)),
-    row("95 % below", millimetres(p95_mm)),
-    row("Largest", h("span", {}, millimetres(max_mm), goToWorst)),
+    row("95th percentile", millimetres(p95_mm)),
+    row(h("span", {}, "Max at ", goToWorst), millimetres(max_mm)),
   ];
 }
 
@@ -178,7 +178,7 @@ function methodSection(state: ClipState, cleanups: (() => void)[]): HTMLElement 
     state.url.values.watchNow(({ method }) => {
       select.value = method;
       const row = methods.find((each) => each.name === method);
-      fill(summary, row ? toSentence(row.summary) : "", row ? h("cite", { text: row.paper }) : "");
+      fill(summary, row ? toSentence(row.summary) : "", row ? h("cite", { text: toLabel(row.paper) }) : "");
     }),
     state.ladder.watchNow((ladder) => {
       const costLabel =
@@ -201,13 +201,7 @@ function inbetweenSection(state: ClipState, cleanups: (() => void)[]): HTMLEleme
     ] as const,
     (interpolation) => state.url.set({ interpolation }),
   );
-  const residual = slider("Captured detail", {
-    min: 0,
-    max: 100,
-    step: 1,
-    format: (percent) => `${percent} %`,
-    onInput: (percent) => state.url.set({ residual: percent ? percent / 100 : null }),
-  });
+  const residual = detailSlider((share) => state.url.set({ residual: share || null }));
   cleanups.push(
     state.url.values.watchNow((settings) => {
       interpolationControl.set(settings.interpolation);

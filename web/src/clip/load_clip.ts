@@ -37,7 +37,7 @@ export function mountClipPage(
     } catch (error) {
       if (abort.signal.aborted) return;
       console.warn(error);
-      const errorElement = errorState({ title: "This clip could not be opened", error, retry: () => void load() });
+      const errorElement = errorState({ title: "The clip could not be opened", error, retry: () => void load() });
       errorElement.querySelector(".actions")?.append(h("a", { class: "button", href: "/", text: "Go to the library" }));
       fill(root, errorElement);
     }

@@ -20,7 +20,7 @@ export function pinsSection(state: ClipState, cleanups: (() => void)[]): HTMLEle
     clear.hidden = !pins?.length;
     note.textContent = isSupported
       ? "Pinned frames are always keys. Click in the Pins row of the timeline, or Alt-click any frame."
-      : `The method “${method}” ignores pins. They apply again when you choose the method “salient”.`;
+      : `The method “${method}” does not support pins. The method “salient” does.`;
     pinButton.textContent = pins?.includes(state.frame.value) ? "Unpin this frame" : "Pin this frame";
     pinButton.prepend(icon("pin"));
   };

@@ -22,7 +22,7 @@ export function correctUrl<FieldSet extends Fields>(
   url.set(corrections.change);
   url.flush();
   history.replaceState(history.state, "", url.address());
-  toast(`The link was corrected: ${reasons.join("; ")}.`);
+  toast(`The address was corrected: ${reasons.join("; ")}.`);
 }
 
 /** Returns a clause for each value in the query that its codec cannot read. */
@@ -58,7 +58,7 @@ export function findClipCorrections({
   const range = settings.range;
   if (range && range[1] > last) {
     change.range = range[0] < last ? [range[0], last] : null;
-    reasons.push(`the range went beyond the last frame, ${last}`);
+    reasons.push(`the range ended after the last frame, ${last}`);
   }
   const validPins = (pins ?? []).filter((pin) => Number.isInteger(pin) && pin >= 0 && pin <= last);
   if (pins && validPins.length < pins.length) {
@@ -68,7 +68,7 @@ export function findClipCorrections({
   const validTrails = trails.filter((name) => jointNames.includes(name));
   if (validTrails.length < trails.length) {
     change.trails = validTrails;
-    reasons.push("some joints with trails do not exist in this clip");
+    reasons.push("this clip does not have all of the joints with trails");
   }
   const weights = parseWeights(settings.weights);
   const validWeights = settings.weights.filter((each) => {

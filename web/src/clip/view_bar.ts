@@ -2,7 +2,7 @@
 
 import type { Player } from "../player/player";
 import { h } from "../ui/dom";
-import { humanize } from "../ui/format";
+import { toLabel } from "../ui/format";
 import { type MenuItem, openMenu } from "../ui/menu";
 import { cameraItems } from "./camera";
 import { button, segmentedControl } from "./controls";
@@ -30,13 +30,13 @@ export function viewBar(state: ClipState, player: Player, facingDeg: number, cle
         checked: (state.settings.ghosts ?? 0) === n,
         run: () => state.url.set({ ghosts: n || null }),
       }));
-      openMenu(ghosts, "Ghosts of keys", items);
+      openMenu(ghosts, "Ghosts of key poses", items);
     },
     "small",
   );
-  const stepped = button("Keys only", "key", () => state.url.set({ stepped: !state.settings.stepped }), "small");
+  const stepped = button("Stepped", "key", () => state.url.set({ stepped: !state.settings.stepped }), "small");
   stepped.title = "Hold each key pose until the next key, without in-betweens";
-  const trails = button("Trails", "film", () => openMenu(trails, "Joint trails", trailItems(state)), "small");
+  const trails = button("Trails", "film", () => openMenu(trails, "Trails of joints", trailItems(state)), "small");
   const follow = button("Follow", "figure", () => state.url.set({ follow: !state.settings.follow }), "small");
   follow.title = "The camera follows the figure";
   const camera = button("Camera", "camera", () => openMenu(camera, "Camera", cameraItems(player, facingDeg)), "small");
@@ -78,7 +78,7 @@ function trailItems(state: ClipState): (MenuItem | "line")[] {
     : state.jointNames.slice(0, 12).map((joint) => ({ part: joint, joint }));
   const { trails } = state.settings;
   const items: (MenuItem | "line")[] = choices.map(({ part: label, joint }) => ({
-    title: humanize(label),
+    title: toLabel(label),
     checked: trails.includes(joint!),
     run: () => state.url.set({ trails: toggle(trails, joint!) }),
   }));

@@ -103,7 +103,7 @@ export class MethodCard {
     const text = error.value
       ? toSentence(errorMessage(error.value))
       : score
-        ? `${countOf(keys.value.length, "key")}, mean error ${prefix}${millimetres(score.mean_mm)}, largest error ${prefix}${millimetres(score.max_mm)}`
+        ? `${countOf(keys.value.length, "key")}, error: mean ${prefix}${millimetres(score.mean_mm)}, max ${prefix}${millimetres(score.max_mm)}`
         : "Selecting keys…";
     fill(this.#summary, text);
   }

@@ -89,12 +89,7 @@ class CompareView {
       icon("back"),
       h("span", { class: "wide-only", text: "Back to the clip" }),
     );
-    const name = h(
-      "div",
-      { class: "clip-name" },
-      h("h1", { text: details.name }),
-      h("p", { text: "Methods side by side" }),
-    );
+    const name = h("div", { class: "clip-name" }, h("h1", { text: details.name }), h("p", { text: "Compare methods" }));
     return h(
       "div",
       { class: "clip-heading" },
@@ -127,7 +122,7 @@ class CompareView {
     };
     const play = button("Play", "play", () => playback.toggle(), "icon-only primary");
     const time = h("span", { class: "time" });
-    const overlay = checkbox("Overlay on the capture (grey)", (isOn) => state.url.set({ overlay: isOn }));
+    const overlay = checkbox("Overlay the capture (grey)", (isOn) => state.url.set({ overlay: isOn }));
     const add = button("Add a method", "plus", () => openMenu(add, "Methods", this.#methodItems()), "small");
     add.setAttribute("aria-haspopup", "menu");
     this.#cleanups.push(

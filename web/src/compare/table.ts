@@ -6,7 +6,7 @@ import { millimetres } from "../ui/format";
 import { METHOD_COLOURS } from "./axis";
 import type { CompareState } from "./state";
 
-const HEAD = ["Method", "Keys", "Mean error", "95 % below", "Largest", "Largest at"] as const;
+const HEAD = ["Method", "Keys", "Mean error", "95th percentile", "Max error", "Max at"] as const;
 
 export function buildTable(state: CompareState): HTMLElement {
   const rows = state.runs.value.map(({ method, keys, curves, isApproximate }) => ({
@@ -37,14 +37,7 @@ export function buildTable(state: CompareState): HTMLElement {
         "small quiet",
       );
     const attributes = { class: isApproximate ? "approximate" : "", role: "row", "aria-busy": isApproximate };
-    return h(
-      "tr",
-      attributes,
-      name,
-      cell("Keys", String(keys || "…")),
-      ...cells,
-      cell("Largest at", worstButton ?? "…"),
-    );
+    return h("tr", attributes, name, cell("Keys", String(keys || "…")), ...cells, cell("Max at", worstButton ?? "…"));
   });
   const caption = h("caption", {
     class: "visually-hidden",

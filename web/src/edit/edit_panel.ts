@@ -47,6 +47,7 @@ export class EditPanel {
   #panelCleanups: (() => void)[] = [];
   #kind: "keys" | "swings" | null | undefined;
   #panels: Promise<Panels> | null = null;
+  #closeDiscardToast = () => {};
 
   constructor(context: EditContext) {
     this.#context = context;
@@ -185,7 +186,7 @@ export class EditPanel {
         "div",
         { class: "row" },
         button("Export", "download", this.#context.openExport, "small"),
-        button("Discard", "trash", () => void this.#discard(), "small danger"),
+        button("Discard edit", "trash", () => void this.#discard(), "small danger"),
       ),
     );
     const edit =
@@ -197,6 +198,7 @@ export class EditPanel {
 
   #startDraft(kind: "keys" | "swings"): void {
     const { state } = this.#context;
+    this.#closeDiscardToast(); // a new draft replaces the discarded one
     state.url.set({ panel: "edit" });
     if (kind === "swings") this.#session.startDraft({ kind, threshold: SWING_THRESHOLD });
     else this.#session.startDraft({ kind, frames: state.keys.value, interpolation: state.settings.interpolation });
@@ -247,7 +249,7 @@ export class EditPanel {
   async #discard(): Promise<void> {
     try {
       const undo = await this.#session.discard();
-      toast("The edit was discarded.", { title: "Undo", run: undo });
+      this.#closeDiscardToast = toast("The edit was discarded.", { title: "Undo", run: undo });
     } catch (error) {
       toast(toSentence(errorMessage(error)));
     }

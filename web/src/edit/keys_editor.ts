@@ -1,10 +1,10 @@
 /** The panel for editing keys: joints, IK handles, timing. It offers everything that dragging in the view does. */
 
-import { button, checkbox, fieldWithLabel, section, segmentedControl, slider } from "../clip/controls";
+import { button, checkbox, detailSlider, fieldWithLabel, section, segmentedControl, slider } from "../clip/controls";
 import type { ClipState } from "../clip/state";
 import { nearest } from "../timeline/hit_test";
 import { fill, h } from "../ui/dom";
-import { humanize } from "../ui/format";
+import { toLabel } from "../ui/format";
 import { toast } from "../ui/toast";
 import type { EditSession } from "./edit_session";
 import { keyLegend } from "./key_legend";
@@ -51,7 +51,7 @@ function poseSection(state: ClipState, session: EditSession, cleanups: (() => vo
     const add = button("Add a key here", "plus", () => session.applyStep({ op: "insert_key", frame }), "small");
     fill(
       position,
-      h("p", { class: "note", text: `Frame ${frame} is between keys. Poses can be edited only at keys.` }),
+      h("p", { class: "note", text: `Frame ${frame} is not a key. Poses can be edited only at keys.` }),
       h("div", { class: "row" }, go, add),
     );
   };
@@ -63,7 +63,7 @@ function jointSection(state: ClipState, poseTool: PoseTool, cleanups: (() => voi
   const groups = state.bodyParts.map(({ name, joints }) =>
     h(
       "optgroup",
-      { label: humanize(name) },
+      { label: toLabel(name) },
       ...joints.map((joint) => h("option", { value: state.jointNames.indexOf(joint), text: joint })),
     ),
   );
@@ -134,8 +134,8 @@ function ikSection(state: ClipState, poseTool: PoseTool, cleanups: (() => void)[
       value: joint,
       text:
         kind === "hips"
-          ? "hips (whole body)"
-          : humanize(state.details.joints[joint]?.body_part ?? state.jointNames[joint]!),
+          ? "Hips (whole body)"
+          : toLabel(state.details.joints[joint]?.body_part ?? state.jointNames[joint]!),
     }),
   );
   const select = h("select", { class: "field" }, ...options);
@@ -173,7 +173,8 @@ function ikSection(state: ClipState, poseTool: PoseTool, cleanups: (() => void)[
   return section(
     "IK handles",
     {},
-    fieldWithLabel(`Drag a handle in the view, or move by ${100 * MOVE_STEP_M} cm`, select),
+    h("p", { class: "note", text: `Drag a handle in the view, or move it in steps of ${100 * MOVE_STEP_M} cm.` }),
+    fieldWithLabel("Handle", select),
     moveButtons,
   );
 }
@@ -207,7 +208,7 @@ function keySection(state: ClipState, session: EditSession, cleanups: (() => voi
   const later = button("One frame later", "right", move(1), "small");
   const mirror = button("Mirror pose", "mirror", () => applyStep({ op: "mirror", frame: at() })(), "small");
   const remove = button("Remove key", "trash", () => applyStep({ op: "delete_key", frame: at() })(), "small danger");
-  const ripple = checkbox("Shift all later keys too", (isOn) => {
+  const ripple = checkbox("Move all later keys too", (isOn) => {
     isRipple = isOn;
   });
   const show = () => {
@@ -234,7 +235,7 @@ function optionsSection(session: EditSession, poseTool: PoseTool, cleanups: (() 
     min: 0,
     max: 2,
     step: 0.05,
-    format: (seconds) => (seconds ? `${seconds.toFixed(2)} s` : "this key only"),
+    format: (seconds) => (seconds ? `${seconds.toFixed(2)} s` : "This key only"),
     onInput: (seconds) => {
       poseTool.options.value = { ...poseTool.options.value, spread_s: seconds };
     },
@@ -242,13 +243,7 @@ function optionsSection(session: EditSession, poseTool: PoseTool, cleanups: (() 
   const feet = checkbox("Keep feet in place", (isOn) => {
     poseTool.options.value = { ...poseTool.options.value, keep_feet: isOn };
   });
-  const residual = slider("Captured detail", {
-    min: 0,
-    max: 100,
-    step: 1,
-    format: (percent) => `${percent} %`,
-    onInput: (percent) => session.setResidual(percent / 100),
-  });
+  const residual = detailSlider((share) => session.setResidual(share));
   cleanups.push(
     poseTool.options.watchNow(({ spread_s, keep_feet }) => {
       spread.set(spread_s);

@@ -8,10 +8,11 @@ import { countOf } from "../ui/format";
 import type { EditSession } from "./edit_session";
 
 const KEYS_TEXT =
-  "Edit keys: rotate joints, move hands and feet with IK handles, and retime keys. The in-betweens follow, and captured detail can be added back.";
-const SWINGS_TEXT = "Edit swings: retime, lengthen or strengthen single movements of a joint in the capture.";
-const SAFETY_TEXT = "Every change is saved and can be undone. The captured clip itself is never changed.";
-const CONFLICT_TEXT = "This edit was also changed in another window. Which version do you want to continue with?";
+  "Rotate joints, drag the IK handles of hands, feet and hips, and move keys in time. The in-betweens are adjusted, and captured detail can be added back.";
+const SWINGS_TEXT =
+  "A swing is one movement of a joint in one direction. Move swings in time, or make them longer, shorter, stronger or weaker.";
+const SAFETY_TEXT = "Edits are saved automatically and can be undone. The captured clip itself is never changed.";
+const CONFLICT_TEXT = "This edit was also changed in another window. Which version do you want to keep?";
 
 export function startSection(
   state: ClipState,
@@ -48,10 +49,10 @@ export function openConflictDialog(session: EditSession): void {
     void done;
   };
   const dialog = openDialog({
-    title: "This edit was changed elsewhere",
+    title: "The edit was changed in another window",
     body: [h("p", { text: CONFLICT_TEXT })],
     actions: [
-      button("Use the other version", null, () => closeAfter(session.useOtherVersion())),
+      button("Keep the other version", null, () => closeAfter(session.useOtherVersion())),
       button("Keep this version", null, () => closeAfter(session.keepThisVersion()), "primary"),
     ],
   });

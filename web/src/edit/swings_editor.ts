@@ -6,7 +6,7 @@ import type { Signal } from "../state/signal";
 import type { Bar } from "../timeline/lanes";
 import type { SwingChange } from "../timeline/swing_drag";
 import { fill, h } from "../ui/dom";
-import { humanize } from "../ui/format";
+import { toLabel } from "../ui/format";
 import type { EditSession } from "./edit_session";
 import { swingStep } from "./steps";
 
@@ -84,7 +84,7 @@ function oneSwingSection(
         jointBars.length > 0 &&
         h(
           "optgroup",
-          { label: humanize(bodyPart.name) },
+          { label: toLabel(bodyPart.name) },
           ...jointBars.map((name) => h("option", { value: name, text: name })),
         )
       );
@@ -119,14 +119,14 @@ function oneSwingSection(
   );
   const note = h("p", {
     class: "note",
-    text: "A swing is one movement of a joint in one direction. Drag its bar on the timeline: the middle to move it, an end to change its length, up or down to change its strength.",
+    text: "Drag its bar on the timeline: the middle to move it, an end to change its length, up or down to change its strength.",
   });
-  return section("One swing", {}, note, fieldWithLabel("Joint", joint), fieldWithLabel("Swing", swing), rows);
+  return section("Selected swing", {}, note, fieldWithLabel("Joint", joint), fieldWithLabel("Swing", swing), rows);
 }
 
 function allSwingsSection(state: ClipState, session: EditSession): HTMLElement {
   const bodyParts = state.bodyParts.filter((bodyPart) => bodyPart.name in state.details.joint_groups);
-  const options = bodyParts.map((bodyPart) => h("option", { value: bodyPart.name, text: humanize(bodyPart.name) }));
+  const options = bodyParts.map((bodyPart) => h("option", { value: bodyPart.name, text: toLabel(bodyPart.name) }));
   const select = h("select", { class: "field" }, ...options);
   let factor = 1.2;
   const strength = slider("Strength", {

@@ -20,7 +20,7 @@ export class Card {
   readonly similarButton = h("button", {
     type: "button",
     class: "button small icon-only card-similar",
-    title: "More like this",
+    title: "Search for similar clips",
   });
   readonly menuButton = h("button", {
     type: "button",
@@ -138,7 +138,7 @@ export class Card {
       moreTags,
     );
     this.check.setAttribute("aria-label", `Select ${row.name}`);
-    this.similarButton.setAttribute("aria-label", `More like ${row.name}`);
+    this.similarButton.setAttribute("aria-label", `Search for clips similar to ${row.name}`);
     this.menuButton.setAttribute("aria-label", `Actions for ${row.name}`);
     this.#match.hidden = hit === undefined;
     if (hit) fillMatch(this.#match, row, hit);

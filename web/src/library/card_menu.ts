@@ -19,12 +19,12 @@ export function openCardMenu(
   const suffix = isMultiple ? ` ${countOf(hashes.length, "clip")}` : "";
   openMenu(anchor, `Actions for ${row.name}`, [
     { title: "Open", icon: "film", keys: "Enter", run: () => page.open(item) },
-    { title: "More like this", icon: "similar", keys: "L", run: () => page.searchSimilar(item) },
+    { title: "Search for similar clips", icon: "similar", keys: "L", run: () => page.searchSimilar(item) },
     { title: "Compare methods", icon: "columns", run: () => navigate(`/compare/${row.hash}`) },
     "line",
     { title: "Rename", icon: "pencil", keys: "F2", run: () => void page.rename(card) },
     {
-      title: `Tag${suffix}…`,
+      title: isMultiple ? `Edit tags of${suffix}…` : "Edit tags…",
       icon: "tag",
       run: () => void (isMultiple ? page.tagSelected() : page.actions.tag([row])),
     },

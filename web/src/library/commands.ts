@@ -19,7 +19,7 @@ export function buildCommands(page: LibraryPage): Command[] {
       run: () => state.set({ ...NO_FILTERS }, { push: true }),
     },
     {
-      title: "End the search by example",
+      title: "Clear the search by example",
       group: "Search",
       enabled: () => parseExample(state.value) !== null,
       run: () => state.set({ ...NO_EXAMPLE }, { push: true }),
@@ -45,7 +45,7 @@ export function buildCommands(page: LibraryPage): Command[] {
       run: () => selection.clear(),
     },
     {
-      title: "Tag selected clips…",
+      title: "Edit tags of selected clips…",
       keys: "T",
       group: "Selection",
       enabled: hasSelection,
@@ -79,7 +79,7 @@ export function buildCommands(page: LibraryPage): Command[] {
     { title: "Select or deselect", keys: "Space", group: "On a clip" },
     { title: "Extend the selection", keys: "Shift+ArrowDown", group: "On a clip" },
     {
-      title: "More like this",
+      title: "Search for similar clips",
       keys: "L",
       group: "On a clip",
       enabled: () => activeItem() !== undefined,

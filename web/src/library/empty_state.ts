@@ -31,18 +31,18 @@ export function emptyLibrary({ pick, libraryArgument }: EmptyLibraryOptions): HT
     "button",
     { type: "button", class: "button primary", on: { click: pick.files } },
     icon("file"),
-    "Choose files",
+    "Add files…",
   );
   const folder = h(
     "button",
     { type: "button", class: "button", on: { click: pick.folder } },
     icon("folder"),
-    "Choose a folder",
+    "Add a folder…",
   );
   const state = emptyState({
     icon: "figure",
     title: "No clips yet",
-    text: "Drop motion capture files or a folder of them anywhere on this page. Each clip gets a strip of its key poses, and you can search for similar clips, poses and movements.",
+    text: "Drop motion capture files or folders anywhere on this page. Each clip is shown as a strip of its key poses, and you can search for similar clips, movements and poses.",
     actions: [files, folder],
   });
   state.classList.add("empty-library");
@@ -50,7 +50,7 @@ export function emptyLibrary({ pick, libraryArgument }: EmptyLibraryOptions): HT
   state.append(
     h("p", {
       class: "hint",
-      text: "BVH, C3D, glTF, USD, FBX, Blender and .kps files, also gzipped; .amc together with its .asf, .gltf together with its .bin.",
+      text: "BVH, C3D, glTF, USD, FBX, Blender and .kps files, also gzipped (.gz). Add an .amc file together with its .asf, and a .gltf file with its .bin.",
     }),
   );
   libraryArgument().then(
@@ -62,7 +62,7 @@ export function emptyLibrary({ pick, libraryArgument }: EmptyLibraryOptions): HT
 
 function shellHint(name: string): HTMLElement {
   const line = h("code", { text: `keypose library add takes/ --library ${name}` });
-  return h("p", { class: "hint" }, "Or on the command line, in the library’s folder: ", line);
+  return h("p", { class: "hint" }, "Or in a terminal, in the folder of the library: ", line);
 }
 
 export function noResults(isExample: boolean, isFiltered: boolean, clear: () => void): HTMLElement {
@@ -74,7 +74,7 @@ export function noResults(isExample: boolean, isFiltered: boolean, clear: () => 
   });
   const text = isFiltered
     ? "Try fewer or different filters."
-    : "No other clip in the library can be compared with it. Adding more clips may help.";
+    : "The library has no other clip that can be compared with this one.";
   const title = isExample ? "No similar clips found" : "No matching clips";
   return emptyState({ icon: "search", title, text, actions: isFiltered ? [clearButton] : [] });
 }

@@ -3,7 +3,7 @@
 import { fetchJson, type Schema } from "../api/client";
 import type { UrlState } from "../state/url";
 import { fill, h } from "../ui/dom";
-import { duration, humanize } from "../ui/format";
+import { duration, toLabel } from "../ui/format";
 import { icon } from "../ui/icons";
 import { theme } from "../ui/theme";
 import { type Example, NO_EXAMPLE, parseExample, type VIEW } from "./view";
@@ -46,7 +46,7 @@ export function exampleHeader(state: State, groups: () => readonly string[]): { 
       "button",
       { type: "button", class: "button", on: { click: () => state.set({ ...NO_EXAMPLE }, { push: true }) } },
       icon("cross"),
-      "End this search",
+      "Clear search",
     );
     const header = h(
       "div",
@@ -63,22 +63,19 @@ export function exampleHeader(state: State, groups: () => readonly string[]): { 
     mirrored.addEventListener("change", () => state.set({ mirrored: mirrored.checked }));
     const jointsSelect = selectWithLabel(
       "Compare",
-      [
-        ["", "the whole body"],
-        ...namedGroups(groups(), state.value.joints).map((name) => [name, humanize(name)] as const),
-      ],
+      [["", "Whole body"], ...namedGroups(groups(), state.value.joints).map((name) => [name, toLabel(name)] as const)],
       state.value.joints,
     );
     jointsSelect.select.addEventListener("change", () => state.set({ joints: jointsSelect.select.value }));
     const rankers = [
-      ["descriptors", "poses and movement"],
-      ["swings", "swings of joints"],
+      ["descriptors", "Poses and movement"],
+      ["swings", "Swings of joints"],
     ] as const;
     const rankerSelect = selectWithLabel("by", rankers, state.value.ranker);
     rankerSelect.select.addEventListener("change", () =>
       state.set({ ranker: rankerSelect.select.value as "descriptors" | "swings" }),
     );
-    const label = h("label", { class: "check" }, mirrored, "include mirrored motion");
+    const label = h("label", { class: "check" }, mirrored, "Include mirrored motion");
     return h(
       "div",
       { class: "example-controls" },
@@ -104,10 +101,10 @@ function selectWithLabel(name: string, choices: readonly (readonly [string, stri
 
 function describeExample(example: Example, clip: Schema["ClipDetails"] | null): [string, string] {
   const timeOf = (frame: number) => (clip ? duration(frame / clip.fps) : `frame ${frame}`);
-  if (example.kind === "pose") return ["Poses like the one in", `The pose at ${timeOf(example.frame ?? 0)}`];
+  if (example.kind === "pose") return ["Poses similar to one in", `Pose at ${timeOf(example.frame ?? 0)}`];
   if (example.kind === "span")
-    return ["Motion like a part of", `From ${timeOf(example.start ?? 0)} to ${timeOf(example.end ?? 0)}`];
-  return ["Clips like", clip ? `The whole clip: ${duration(clip.duration_s)}` : ""];
+    return ["Motion similar to a range of", `From ${timeOf(example.start ?? 0)} to ${timeOf(example.end ?? 0)}`];
+  return ["Clips similar to", clip ? `Whole clip, ${duration(clip.duration_s)}` : ""];
 }
 
 function exampleUrl({ kind, hash, start, end, frame }: Example): string {

@@ -16,7 +16,7 @@ export function openExportDialog(
   onDone: (name: string) => void,
 ): void {
   const first = formats.find(({ install_command: command }) => command === null);
-  const choices = formats.map(({ suffix, label, install_command: command }) =>
+  const choices = formats.map(({ suffix, label, variant, install_command: command }) =>
     h(
       "label",
       { class: "format" },
@@ -31,19 +31,19 @@ export function openExportDialog(
       h(
         "span",
         {},
-        h("b", { text: label }),
+        h("b", { text: variant ? `${label}, ${variant}` : label }),
         " ",
         h("small", { text: suffix }),
         command && h("small", { text: `Not installed on the server: ${command}` }),
       ),
     ),
   );
-  const keys = h("input", { class: "field", type: "number", min: 2, max: 20_000, placeholder: "every frame" });
-  const keysRow = h("label", { class: "form-field" }, h("span", { class: "label", text: "Number of key poses" }), keys);
+  const keys = h("input", { class: "field", type: "number", min: 2, max: 20_000, placeholder: "Every frame" });
+  const keysRow = h("label", { class: "form-field" }, h("span", { class: "label", text: "Number of keys" }), keys);
   keysRow.append(
     h("small", {
       class: "hint",
-      text: "Empty: every captured frame. Otherwise this many key poses of each clip, with curves between them.",
+      text: "Leave empty to export every captured frame. Otherwise each clip is exported as this many keys with curves between them.",
     }),
   );
   const status = h("div", { class: "export-status", role: "status" });

@@ -2,7 +2,7 @@
 
 import type { UrlState } from "../state/url";
 import { fill, h } from "../ui/dom";
-import { count, duration, humanize } from "../ui/format";
+import { count, duration, humanize, toLabel } from "../ui/format";
 import { icon } from "../ui/icons";
 import type { FacetCounts } from "./clip_source";
 import { NO_FILTERS, type VIEW, type View } from "./view";
@@ -81,11 +81,11 @@ export function facetsPanel(state: State): { element: HTMLElement; show(facets: 
   function bodyPartGroup(view: View, facets: FacetCounts): HTMLElement | null {
     const rows = facets.body_parts.map(({ body_part: bodyPart, count: number }) => {
       const isSelected = view.body_part === bodyPart;
-      return facetButton(`body_part ${bodyPart}`, humanize(bodyPart), formatCount(facets, number), isSelected, () =>
+      return facetButton(`body_part ${bodyPart}`, toLabel(bodyPart), formatCount(facets, number), isSelected, () =>
         state.set({ body_part: isSelected ? "" : bodyPart }, { push: true }),
       );
     });
-    return group("Moving body part", rows);
+    return group("Active body part", rows);
   }
 
   return { element, show };
@@ -96,11 +96,11 @@ function formatCount({ isPartial }: FacetCounts, number: number): string {
   return isPartial ? `${count(number)}+` : count(number);
 }
 
-/** "under 2 s", "2 to 5 s", "30 s to 1:00", "over 1:00" */
+/** "Under 2 s", "2 to 5 s", "30 s to 1:00", "Over 1:00" */
 export function durationRange(min: number | null, max: number | null): string {
   const short = (seconds: number) => (seconds < 10 && Number.isInteger(seconds) ? `${seconds} s` : duration(seconds));
-  if (max === null) return `over ${short(min ?? 0)}`;
-  if (min === null) return `under ${short(max)}`;
+  if (max === null) return `Over ${short(min ?? 0)}`;
+  if (min === null) return `Under ${short(max)}`;
   const [from, to] = [short(min), short(max)];
   return from.endsWith(" s") && to.endsWith(" s") ? `${from.slice(0, -2)} to ${to}` : `${from} to ${to}`;
 }
@@ -137,7 +137,7 @@ export function chipsRow(state: State): { element: HTMLElement; show(): void } {
     for (const tag of view.tag) chip(tag, { tag: view.tag.filter((each) => each !== tag) });
     if (view.min_duration_s !== null || view.max_duration_s !== null)
       chip(durationRange(view.min_duration_s, view.max_duration_s), { min_duration_s: null, max_duration_s: null });
-    if (view.body_part !== "") chip(`moving: ${humanize(view.body_part)}`, { body_part: "" });
+    if (view.body_part !== "") chip(`Active: ${humanize(view.body_part)}`, { body_part: "" });
     if (chips.length > 1) {
       const click = () => state.set({ ...NO_FILTERS }, { push: true });
       chips.push(h("button", { type: "button", class: "button quiet small", on: { click }, text: "Clear all" }));

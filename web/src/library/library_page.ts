@@ -225,7 +225,7 @@ export class LibraryPage {
 
   addFiles({ groups, skipped }: CollectedFiles): void {
     if (groups.length > 0) uploads.add(groups);
-    if (skipped > 0) toast(`${countOf(skipped, "file")} skipped: Keypose cannot read this kind of file.`);
+    if (skipped > 0) toast(`${countOf(skipped, "file")} skipped: Keypose cannot read files of this type.`);
     else if (groups.length === 0) toast("No motion capture files were found.");
   }
 

@@ -82,7 +82,7 @@ describe("the position of a match", () => {
     expect(describeSpan(row({ duration_s: 90 }), { start_s: 58, end_s: 64.6 })).toBe("58 s – 1:05");
     expect(describeSpan(row(), { start_s: 2, end_s: 4.5 })).toBe("2.0 – 4.5 s");
     expect([durationRange(null, 2), durationRange(2, 5), durationRange(30, 60), durationRange(60, null)]).toEqual([
-      ...["under 2 s", "2 to 5 s", "30 s to 1:00", "over 1:00"],
+      ...["Under 2 s", "2 to 5 s", "30 s to 1:00", "Over 1:00"],
     ]);
   });
 });

@@ -51,7 +51,12 @@ export function fillMatch(element: HTMLElement, row: ClipRow, hit: HitRow): void
   const percent = `${Math.round(100 * hit.score)} %`;
   const mirrored =
     hit.mirrored &&
-    h("span", { class: "match-mirrored", title: "Similar with left and right swapped" }, icon("mirror"), "mirrored");
+    h(
+      "span",
+      { class: "match-mirrored", title: "Similar when left and right are swapped" },
+      icon("mirror"),
+      "mirrored",
+    );
   const duplicates =
     hit.duplicates.length > 0 &&
     h("span", { title: hit.duplicates.join(", "), text: `+${countOf(hit.duplicates.length, "duplicate")}` });

@@ -21,10 +21,10 @@ export function selectionBar(selection: Selection, actions: SelectionActions): {
     element,
     countLabel,
     button("check", "Select all", actions.all),
-    button("tag", "Tag…", actions.tag),
+    button("tag", "Edit tags…", actions.tag),
     button("download", "Export…", actions.export),
     button("trash", "Move to trash", actions.trash, "danger"),
-    button("cross", "Clear", () => selection.clear(), "quiet"),
+    button("cross", "Clear selection", () => selection.clear(), "quiet"),
   );
   const unwatch = selection.hashes.watchNow((hashes) => {
     element.hidden = hashes.size === 0;

@@ -100,7 +100,7 @@ export function openTagDialog(
   const submit = h("button", { class: "button primary", type: "submit", form: "tag-form", text: "Apply" });
   const cancel = h("button", { class: "button", type: "button", text: "Cancel" });
   const form = h("form", { id: "tag-form", class: "form" }, add, options, toggleRow);
-  const title = rows.length === 1 ? `Tags of ${rows[0]?.name}` : `Tags of ${countOf(rows.length, "clip")}`;
+  const title = rows.length === 1 ? `Edit tags of ${rows[0]?.name}` : `Edit tags of ${countOf(rows.length, "clip")}`;
   const { close } = openDialog({ title, body: [form], actions: [cancel, submit] });
   cancel.addEventListener("click", close);
   form.addEventListener("submit", (event) => {

@@ -1,7 +1,7 @@
 /** The labels of the lanes; those of body parts open and close. */
 
 import { h } from "../ui/dom";
-import { humanize } from "../ui/format";
+import { humanize, toLabel } from "../ui/format";
 import { icon } from "../ui/icons";
 import type { Row } from "./lanes";
 
@@ -10,7 +10,7 @@ const TITLES = {
   ruler: "",
   keys: "Key frames",
   pins: "Pinned frames",
-  error: "Mean error of the joints in each frame",
+  error: "Mean error of all joints in each frame",
 };
 
 export function laneLabel(row: Row, toggle: () => void): HTMLElement {
@@ -22,10 +22,10 @@ export function laneLabel(row: Row, toggle: () => void): HTMLElement {
       "button",
       { class: "lane-label lane-toggle", ...attributes },
       icon(isOpen ? "down" : "right"),
-      humanize(name),
+      toLabel(name),
     );
   }
-  const text = kind === "joint" ? name : kind === "contact" ? `${humanize(name)} foot` : NAMES[kind];
+  const text = kind === "joint" ? name : kind === "contact" ? `${toLabel(name)} foot` : NAMES[kind];
   const title =
     kind === "joint" ? name : kind === "contact" ? `When the ${humanize(name)} foot stays in place` : TITLES[kind];
   return h("div", { class: `lane-label lane-${kind}`, title, text });

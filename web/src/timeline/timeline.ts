@@ -187,7 +187,9 @@ export class Timeline {
     this.#tip.hidden = !bar;
     if (!bar) return;
     const row = this.#layout.rows.find((each) => each.kind === "joint" && each.name === bar.joint);
-    const hint = this.#canChangeSwings ? " · drag to move, ends for length, up or down for strength" : "";
+    const hint = this.#canChangeSwings
+      ? " · drag to move, drag an end to change the length, drag up or down to change the strength"
+      : "";
     const seconds = ((bar.end - bar.start) / this.#options.fps).toFixed(2);
     this.#tip.textContent = `${bar.joint}: ${Math.round(bar.angle)}° in ${seconds} s${hint}`;
     const x = Math.min(this.scale.width - this.#tip.offsetWidth - 4, Math.max(4, this.scale.xOf(bar.start)));

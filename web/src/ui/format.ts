@@ -82,7 +82,13 @@ export function millimetres(value: number): string {
   return `${value < 0.995 ? value.toFixed(2) : value < 99.5 ? value.toFixed(1) : value.toFixed(0)} mm`;
 }
 
-/** "left_upper_arm" -> "left upper arm" */
+/** "left_upper_arm" -> "left upper arm", within a sentence */
 export function humanize(name: string): string {
   return name.replaceAll("_", " ");
+}
+
+/** "left_upper_arm" -> "Left upper arm", as a label */
+export function toLabel(name: string): string {
+  const text = humanize(name);
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -27,7 +27,7 @@ export function buildShell(): void {
     h("img", { src: "/icon.svg", alt: "", width: 26, height: 26 }),
     h("span", { text: "Keypose" }),
   );
-  const tools = h("div", { class: "bar-tools" }, barButton("command", "Commands", openPalette, "wide-only"));
+  const tools = h("div", { class: "bar-tools" }, barButton("command", "Search commands", openPalette, "wide-only"));
   tools.append(barButton("help", "Keyboard shortcuts", openHelp, "wide-only"), themeButton());
   document.body.append(
     h("a", { class: "skip-link", href: "#main", text: "Skip to content" }),

@@ -73,7 +73,7 @@ def keep_feet(before: KeyedMotion, change: Change, *, excluded_joint: int | None
     inserted = keyed.n_keys - change.keyed.n_keys
     notes = (
         change.note,
-        f"{inserted} {'key' if inserted == 1 else 'keys'} inserted to keep feet planted" if inserted else "",
+        f"{inserted} {'key' if inserted == 1 else 'keys'} added to keep feet in place" if inserted else "",
     )
     missed = max([change.missed, *(_max_contact_error(keyed, stance) for stance in stances)])
     return replace(change, keyed=keyed, missed=missed, note=", ".join(filter(None, notes)))
@@ -203,7 +203,7 @@ def find_stances(before: KeyedMotion, change: Change) -> list[Stance]:
     sides = [side for side in contacts.feet if f"{side}_foot" in legs]
     if not sides:
         raise OptionError(
-            "no foot that hangs on a shin and a thigh is recognised, so none can be kept", subject=before.name
+            "no leg with thigh, shin and foot is recognised, so feet cannot be kept in place", subject=before.name
         )
     frames = np.arange(max(0, change.first - 1), min(before.n_frames, change.last + 2), dtype=np.int32)
     stances = []

@@ -69,7 +69,7 @@ def plant_feet(
     }
     source_positions = check_source_frames(source, before.n_frames, after.n_frames)
     if not legs:
-        return PlantResult(after, note="no foot that hangs on a shin and a thigh is recognised, so none is planted")
+        return PlantResult(after, note="no leg with thigh, shin and foot is recognised, so feet are not kept in place")
     unedited = before if source_positions is None else before.at_frames(source_positions)
     unedited = unedited if unedited.fps == after.fps else replace(unedited, fps=after.fps)
     rotations, moved_legs, missed_mm = after.rotations.copy(), [], 0.0
@@ -86,7 +86,7 @@ def plant_feet(
         if is_changed:
             moved_legs.append(side)
     motion = replace(after, rotations=freeze(rotations)) if moved_legs else after
-    note = f"a foot stays up to {missed_mm:.0f} mm from its place: its leg does not reach it"
+    note = f"a foot is up to {missed_mm:.0f} mm away from its place, which its leg cannot reach"
     return PlantResult(motion, missed_mm, tuple(moved_legs), note if missed_mm > NOTE_MIN_MM else "")
 
 

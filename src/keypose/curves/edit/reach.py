@@ -152,7 +152,7 @@ def find_limb(skeleton: Skeleton, end: str) -> Limb:
     for limb in candidates.values():
         if limb.end == joint:
             return limb
-    possible = ", ".join(candidates) or "none: no hand or foot hangs on a recognised forearm or shin"
+    possible = ", ".join(candidates) or "none: no arm or leg is recognised"
     raise OptionError(f"{end!r} is not the end of an arm or leg of two bones", expected=f"one of: {possible}")
 
 

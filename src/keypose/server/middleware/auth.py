@@ -105,10 +105,10 @@ class Auth:
         else:
             title = "Access denied"
             message = (
-                "Open the complete address that Keypose printed in the terminal when it was started: it contains the "
-                "access token. Or start Keypose again with: keypose serve --open"
+                "Open the complete address that Keypose printed in the terminal when it was started. It contains the "
+                "access token."
             )
-            body = ""
+            body = "<p>Or start Keypose again with <code>keypose serve --open</code>.</p>"
         return refuse(scope, title, message, code="unauthorized", headers=headers, body=body)
 
 

@@ -35,7 +35,7 @@ main { max-width: 34rem; padding: 2rem; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: 0 0 0.75rem; }
 p { margin: 0 0 1rem; color: var(--quiet); }
 a { color: var(--accent); }
-code { font: 0.95em ui-monospace, monospace; color: var(--ink); overflow-wrap: anywhere; }
+code { font: 0.95em ui-monospace, monospace; color: var(--ink); white-space: nowrap; }
 label { display: block; margin-bottom: 0.35rem; }
 input, button { font: inherit; padding: 0.5rem 0.75rem; border: 1px solid var(--line); border-radius: 0.4rem; }
 input { width: 100%; margin-bottom: 0.9rem; background: transparent; color: inherit; }

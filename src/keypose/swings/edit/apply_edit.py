@@ -134,11 +134,13 @@ def apply_rows(swings: Swings, baseline: Baseline, rows: Rows, note: str = "", *
             too_fast.append(track.joint)
     notes = [note] if note else []
     if changed_angles and exact:
-        summary = f"{len(changed_angles)} of {n_fixed} swings turn by {_format_degrees(changed_angles)} degrees instead"
-        notes.append(f"{summary}, to meet those beside them")
+        summary = (
+            f"{len(changed_angles)} of {n_fixed} swings rotate by {_format_degrees(changed_angles)} degrees instead"
+        )
+        notes.append(f"{summary}, so that they connect to the swings beside them")
     if too_fast:
         names = ", ".join(too_fast)
-        notes.append(f"{names}: between edited swings there is too little room to turn as slowly as before")
+        notes.append(f"{names}: moves faster than before between edited swings, because there is too little time")
     change = build_change(swings, tracks, "; ".join(notes))
     return replace(change, baseline=baseline.warp_joints(warps, shares)) if tracks else change
 

@@ -86,7 +86,7 @@ def build_change(swings: Swings, tracks: Mapping[int, Track], note: str = "") ->
     }
     changed_joints = tuple(sorted(j for j, changed in changed_frames.items() if len(changed)))
     if not changed_joints:
-        return SwingChange(swings.replace_tracks(new_tracks), 0, -1, (), note or "plays the same")
+        return SwingChange(swings.replace_tracks(new_tracks), 0, -1, (), note or "the motion is unchanged")
     first, last = (
         min(int(changed_frames[j][0]) for j in changed_joints),
         max(int(changed_frames[j][-1]) for j in changed_joints),

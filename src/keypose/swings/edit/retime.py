@@ -63,7 +63,11 @@ def retime(
         row, n_row_short = _stretch_row(old_row, scale, swings.n_frames, selected)
         rows[j] = (old_row, row)
         n_short, n_swings = n_short + n_row_short, n_swings + len(swing_numbers)
-    note = f"{n_short} of {n_swings} swings have no room to take {scale:g} times as long" if n_short else ""
+    note = (
+        f"{n_short} of {n_swings} swings cannot last {scale:g} times as long: the swings beside them are too close"
+        if n_short
+        else ""
+    )
     return apply_rows(swings, baseline, rows, note)
 
 

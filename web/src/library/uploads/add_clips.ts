@@ -34,8 +34,8 @@ export function addClipsControl(onFiles: (files: CollectedFiles) => void): AddCl
   button.setAttribute("aria-label", "Add clips");
   button.addEventListener("click", () => {
     openMenu(button, "Add clips", [
-      { title: "Files…", icon: "file", run: () => files.click() },
-      { title: "Folder…", icon: "folder", run: () => folder.click() },
+      { title: "Add files…", icon: "file", run: () => files.click() },
+      { title: "Add a folder…", icon: "folder", run: () => folder.click() },
     ]);
   });
   const close = listenForDrops(onFiles);

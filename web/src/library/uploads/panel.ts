@@ -13,10 +13,8 @@ const MAX_ROWS = 200;
 export function uploadPanel(queue: UploadQueue): { element: HTMLElement; close(): void } {
   const summary = h("h2", { class: "uploads-summary", id: "uploads-summary" });
   const announcement = h("p", { class: "visually-hidden", role: "status", "aria-live": "polite" });
-  const foldButton = button("down", "Collapse the list of uploads", () =>
-    setFolded(!element.classList.contains("folded")),
-  );
-  const closeButton = button("cross", "Close the list of uploads", () => queue.clear({ failed: true }));
+  const foldButton = button("down", "Collapse uploads", () => setFolded(!element.classList.contains("folded")));
+  const closeButton = button("cross", "Close uploads", () => queue.clear({ failed: true }));
   const totalProgress = progressBar("All uploads");
   const list = h("ul", { class: "uploads-list", tabindex: 0, "aria-labelledby": "uploads-summary" });
   const head = h("div", { class: "uploads-head" }, summary, foldButton, closeButton);
@@ -142,11 +140,13 @@ function describeStage(upload: Upload): (Node | string)[] {
     case "waiting":
       return ["Waiting"];
     case "sending":
-      return [`Sending ${bytes(upload.size)}`];
+      return [`Uploading ${bytes(upload.size)}`];
     case "analysing":
-      return ["Analysing: key poses and search index"];
+      return ["Analysing"];
     case "done":
-      return [[`Added: ${duration(upload.response?.clip.duration_s ?? 0)}`, ...companionNames(upload)].join(" with ")];
+      return [
+        [`Added (${duration(upload.response?.clip.duration_s ?? 0)})`, ...companionNames(upload)].join(", with "),
+      ];
     case "duplicate":
       return ["Already in the library"];
     case "cancelled":
