@@ -6,7 +6,7 @@ import { button, section, slider } from "./controls";
 import { formatWeights, MAX_WEIGHT, parseWeights } from "./settings";
 import type { ClipState } from "./state";
 
-const UPDATE_DELAY_MS = 160; // keys are requested when the slider has come to rest
+const UPDATE_DELAY_MS = 160; // keys are requested when the slider has stopped moving
 
 export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
   const note = h("span", { class: "note" });

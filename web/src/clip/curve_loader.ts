@@ -31,7 +31,7 @@ export class CurveLoader {
   #abort = new AbortController();
   #timer = 0;
   #lastDrawnMs = 0;
-  /** Resolves when more urgent content is loaded: curves can wait. */
+  /** Resolves when more urgent content is loaded; curves are requested after it. */
   waitFor: () => Promise<void> = async () => {};
 
   constructor(hash: string, onLoad: (curves: Curves) => void) {

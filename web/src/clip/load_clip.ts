@@ -1,4 +1,4 @@
-/** A page about one clip: loads it, then shows it, or the reason why it cannot be shown. */
+/** A page about one clip: loads it, then displays it or the error. */
 
 import type { Page } from "../router";
 import { Signal } from "../state/signal";

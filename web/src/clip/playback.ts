@@ -14,7 +14,7 @@ export interface PlaybackState {
   onPause(): void; // called when playback has stopped or the frame was set
 }
 
-const MAX_STEP_S = 0.25; // a page that was suspended does not jump
+const MAX_STEP_S = 0.25; // playback does not jump after the page was suspended
 
 /**
  * Returns the position, in frames, after `frames` more, and whether playback goes on. At the end of the range it

@@ -7,7 +7,7 @@ import type { LoadedStrip } from "./strip";
 import { measurePoses, nearestPose, type PoseExtent } from "./strip_layout";
 
 const MEASURE_DELAY_MS = 150; // a strip that is replaced sooner need not be measured
-const MARGIN_PX = 56; // around the marked pose: it must not lie where the edges fade
+const MARGIN_PX = 56; // around the marked pose, so that it is not where the edges fade
 
 export class StripBox {
   readonly element: HTMLElement;

@@ -104,7 +104,7 @@ export class CompareState implements PlaybackState {
         this.auto.value = ladder.defaultCount;
         this.#update();
       },
-      () => {}, // the method itself shows why
+      () => {}, // the card of the method shows the error
     );
   }
 

@@ -28,7 +28,7 @@ export type Axes = readonly [Vec, Vec, Vec];
 const RING_SIZE = 0.085; // relative to the distance to the camera
 const RING_HIT_PX = 9;
 const BALL_HIT_PX = 15;
-const CLICK_PX = 4; // less is a click
+const CLICK_PX = 4; // shorter drags are clicks
 const COLOURS = ["#f03e3e", "#37b24d", "#1c7ed6"];
 const BALL_COLOURS = { hand: "#f59f00", foot: "#f59f00", hips: "#ae3ec9" };
 // Rims around each ball, so that it is visible on figures of any colour in light and dark: size, colour
@@ -149,7 +149,7 @@ export class Handles {
         isMoved = false;
         this.#drag = this.#startDrag(pressed);
         if (!this.#drag) return;
-        event.preventDefault(); // the camera stays
+        event.preventDefault(); // the camera does not move
         canvas.setPointerCapture(event.pointerId);
       },
       { signal, capture: true },

@@ -43,7 +43,7 @@ export class Actions {
 
   async rename(row: ClipRow, name: string): Promise<void> {
     const renamed = this.#setName(row, name);
-    const undo = async () => (await renamed) && this.#setName({ ...row, name }, row.name); // undo only after the renaming has finished
+    const undo = async () => (await renamed) && this.#setName({ ...row, name }, row.name); // undo only after the clip has been renamed
     const dropUndo = undoStack.push(null, () => void undo());
     if (!(await renamed)) dropUndo();
   }
@@ -74,7 +74,7 @@ export class Actions {
   /** Renames a clip; returns whether that worked. */
   async #setName(row: ClipRow, name: string): Promise<boolean> {
     const patch = (changed: ClipRow) => this.context.results.source?.patch([changed]);
-    patch({ ...row, name }); // optimistic: it nearly always works
+    patch({ ...row, name }); // displayed before the server has confirmed it
     return runOrToast(
       async () => {
         patch(await fetchJson<ClipRow>(`/api/clips/${row.hash}`, { method: "PATCH", body: { name } }));
@@ -90,7 +90,7 @@ export class Actions {
       const response = await fetchJson<Schema["ClipList"]>("/api/clips/tags", { body: { clips, add, remove } });
       this.context.results.source?.patch(response.clips);
       changes.value += 1;
-      // Undo gives each clip back the tags that it had.
+      // Undo restores the previous tags of each clip.
       const undo = () => void this.#undoTags(rows, { add, remove });
       undoStack.push(`Tags of ${countOf(clips.length, "clip")} changed.`, undo);
     });

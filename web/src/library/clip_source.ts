@@ -29,7 +29,7 @@ export interface ClipSource {
   load(span: Span): void;
   /** Resolves with all items of the span. */
   loadAll(span: Span): Promise<Item[]>;
-  /** Loads again; existing items stay until the response arrives. */
+  /** Loads again; existing items are displayed until the response arrives. */
   refresh(span: Span): void;
   /** Replaces changed rows. */
   patch(rows: readonly ClipRow[]): void;

@@ -42,7 +42,7 @@ export function setUpCard(
     else if (event.ctrlKey || event.metaKey || (selection.size > 0 && !onName)) {
       selection.toggle(card.item.row.hash, card.index);
     } else if (onName)
-      return; // the browser follows the link
+      return; // the browser opens the link
     else actions.open(card.item);
     event.preventDefault();
     grid().activate(card.index, false);

@@ -15,7 +15,7 @@ interface FramesHeader {
 
 const FPS = 15;
 const MAX_FRAMES = 240;
-const START_DELAY_MS = 140; // a pointer that only passes by starts nothing
+const START_DELAY_MS = 140; // no preview for a pointer that only passes over the card
 const CACHE_SIZE = 32;
 
 export class Preview {

@@ -12,7 +12,7 @@ import { HitSource } from "./hits";
 import { type MoreHits, moreHits } from "./more_hits";
 import { isFiltered, NO_FILTERS, parseExample, type VIEW } from "./view";
 
-const REFRESH_MS = 300; // many uploads refresh the list now and then, not for every file
+const REFRESH_MS = 300; // many uploads refresh the list at most this often
 
 /** The scroll position, and the number of loaded hits of a search. */
 export interface ScrollPosition {
@@ -50,7 +50,7 @@ export class ResultsView {
   }
 
   /**
-   * Loads the clips for the current address. What is displayed stays until they arrive; then the position is
+   * Loads the clips for the current address. The previous ones are displayed until they arrive; then the position is
    * restored.
    */
   load({ scroll, hits } = TOP): void {

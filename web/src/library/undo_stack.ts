@@ -1,4 +1,4 @@
-/** Actions that can be undone, newest last. They outlive the toasts that offer to undo them. */
+/** Actions that can be undone, newest last. Each can still be undone after its toast has closed. */
 
 import type { ToastAction } from "../ui/toast";
 

@@ -1,12 +1,12 @@
 /**
- * A renderer that adapts to the machine: without a GPU it draws coarsely while things move, and finely when they
- * rest.
+ * A renderer that adapts to the machine: without a GPU it draws at a low resolution while things move, and at full
+ * resolution afterwards.
  */
 
 import { PCFShadowMap, PCFSoftShadowMap, WebGLRenderer } from "three";
 
 const MAX_RATIO = 2; // device pixels per CSS pixel: more is not visible
-const ROUGH_RATIO = 0.6; // while things move, without a GPU
+const LOW_RATIO = 0.6; // while things move, without a GPU
 const REFINE_DELAY_MS = 350;
 const SOFTWARE = /swiftshader|llvmpipe|software|basic render/i;
 
@@ -45,7 +45,7 @@ export class AdaptiveRenderer {
     this.renderer.setSize(width, height, false);
   }
 
-  /** Call before each draw: coarse while things move. */
+  /** Call before each draw: it lowers the resolution while things move. */
   beforeDraw(): void {
     if (!this.#isSlow) return;
     clearTimeout(this.#timer);
@@ -69,6 +69,6 @@ export class AdaptiveRenderer {
 
   #ratio(): number {
     const ratio = Math.min(MAX_RATIO, window.devicePixelRatio || 1);
-    return this.#isSlow ? (this.#isFine ? Math.max(2, ratio) : ROUGH_RATIO) : ratio;
+    return this.#isSlow ? (this.#isFine ? Math.max(2, ratio) : LOW_RATIO) : ratio;
   }
 }

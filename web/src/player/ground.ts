@@ -85,7 +85,7 @@ export class Ground {
     this.#sky.groundColor.set(colours.earth);
   }
 
-  /** Moves light and shadow with the figure; the light comes from behind the viewer's left shoulder. */
+  /** Moves light and shadow with the figure; the light is behind the camera, to its left. */
   follow(x: number, z: number, azimuth: number): void {
     const centre = this.#grid.uniforms.centre!.value as number[];
     centre[0] = x;

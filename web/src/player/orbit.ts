@@ -111,7 +111,7 @@ export class Orbit {
   #listen(host: HTMLElement): void {
     const pointers = new Map<number, { x: number; y: number }>();
     host.addEventListener("pointerdown", (event) => {
-      if (event.defaultPrevented) return; // a handle in the view was grabbed
+      if (event.defaultPrevented) return; // a handle in the view is dragged
       pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
       host.setPointerCapture(event.pointerId);
     });

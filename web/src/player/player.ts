@@ -100,7 +100,7 @@ export class Player {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Keeps labels below `tools`, which lie over the stage. The returned function ends that. */
+  /** Places labels below `tools`, which cover a part of the stage. The returned function ends that. */
   placeLabelsBelow(tools: HTMLElement): () => void {
     const watch = new ResizeObserver(() => {
       this.#coveredPx = tools.offsetTop + tools.offsetHeight;

@@ -1,4 +1,4 @@
-/** An observable value. Setting an equal value notifies nobody. */
+/** An observable value. Setting an equal value notifies no watcher. */
 export class Signal<Value> {
   readonly #watchers = new Set<(value: Value, before: Value) => void>();
   #value: Value;

@@ -28,7 +28,7 @@ export interface TimelineState {
   canChangeSwings: boolean;
 }
 
-const MIN_DRAG_PX = 3; // less is a click
+const MIN_DRAG_PX = 3; // shorter drags are clicks
 
 export function listenToGestures(
   canvas: HTMLCanvasElement,

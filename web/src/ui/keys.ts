@@ -52,8 +52,3 @@ export function keyLabels(keys: string): HTMLElement {
   );
   return h("span", { class: "keys" }, ...labels);
 }
-
-/** The keys in the format of `aria-keyshortcuts`. */
-export function ariaKeys(keys: string): string {
-  return keys.replace("Mod", isMac ? "Meta" : "Control");
-}

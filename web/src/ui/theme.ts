@@ -25,7 +25,7 @@ export function setThemeChoice(choice: ThemeChoice): void {
   try {
     localStorage.setItem(STORAGE_KEY, choice);
   } catch {
-    // storage may be forbidden: then the choice lasts until the page is closed
+    // storage may be blocked: the choice then lasts until the page is closed
   }
 }
 

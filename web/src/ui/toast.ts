@@ -19,7 +19,7 @@ export function toastRegion(): HTMLElement {
   return region;
 }
 
-/** Shows a message. The returned function closes it. It stays while it is hovered or focused. */
+/** Shows a message. The returned function closes it. It does not close while it is hovered or focused. */
 export function toast(text: string, action?: ToastAction): () => void {
   const closeAndRun = (run: () => void) => () => {
     close();
