@@ -49,6 +49,15 @@ CODES: Mapping[str, str] = {
     # FileError
     "file": "a file cannot be opened, read or written",
     "no_such_file": "there is no such file or folder",
+    "busy": "another process has been using the library for too long",
+    "exists": "the file exists already, or something else stands in its place",
+    "connection_lost": "the connection to a database was lost",
+    "no_connection": "there is no connection to a database",
+    "permission": "the user may not do that",
+    "library_moved": "the file of a library was removed, moved or replaced while it was open",
+    "missing_blob": "the bytes of a clip are not there",
+    "read_only": "the library may only be read",
+    "unknown_library": "there is no such library",
     "disk_full": "the disk is full",
     # FormatError
     "format": "the content of a file violates its format in another way",
@@ -60,6 +69,9 @@ CODES: Mapping[str, str] = {
     "missing_data": "something that the format requires is not there",
     "inconsistent": "counts, lengths or references contradict each other",
     "unsupported": "valid, but of a version or with a feature that is not supported",
+    "not_a_library": "a file or database is something else than a library",
+    "other_library": "the bytes are those of another library",
+    "wrong_copy": "what was written reads back differently from the original",
     "no_animation": "the file has no animation",
     "unknown_animation": "the file has no animation of that name or index",
     "needs_other_file": "the file refers to another file that is not there",
@@ -74,6 +86,10 @@ CODES: Mapping[str, str] = {
     "model": "arrays or names of an instance contradict each other",
     # OptionError
     "option": "an argument is invalid",
+    "ambiguous_clip": "several clips of the library have that name",
+    "same_target": "two clips would become the same file",
+    "too_long": "the motion is longer than what can be compared",
+    "unwritable": "the file name has no suffix, or one that cannot be written",
     "clip_in_trash": "the clip is in the trash",
     "no_body": "the motion has no recognised body",
     "too_slow": "the computation would take too long",
@@ -82,8 +98,13 @@ CODES: Mapping[str, str] = {
     "joint": "no such joint or body part",
     # FormatWarning
     "repaired": "a file was repaired while reading",
+    # Other errors
+    "unreachable": "a cluster does not answer",
     # Command line
-    "usage": "the command line is invalid",
+    "usage": "the command line is invalid in another way",
+    "conflicting_options": "two options contradict each other",
+    "missing_argument": "a file, a name or an option is missing on the command line",
+    "unknown_option": "the method has no such option",
     # Server
     "foreign_origin": "the request comes from a page of another site, or a browser does not state its origin",
     "internal": "an error of Keypose itself",

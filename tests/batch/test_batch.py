@@ -16,6 +16,7 @@ import pytest
 from keypose.batch import Outcome, default_jobs, map_clips, pool
 from keypose.errors import KeyposeError, OptionError
 from support import batch_jobs as jobs
+from support.errors import raises
 
 TESTS = Path(__file__).parents[1]
 
@@ -235,19 +236,19 @@ def test_workers_exit_when_parent_is_killed(tmp_path: Path) -> None:
 
 def test_workers_that_cannot_start_raise(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "path", [folder for folder in sys.path if Path(folder) != TESTS])  # of ``support``
-    with pytest.raises(KeyposeError, match=r"worker processes cannot start \(ended with exit code 1\)"):
+    with raises(KeyposeError, code="worker", problem="worker processes cannot start (ended with exit code 1)"):
         run_sorted(jobs.square, [1, 2, 3])
     assert "ModuleNotFoundError: No module named 'support'" in capfd.readouterr().err
 
 
 def test_unpicklable_function_is_rejected() -> None:
-    with pytest.raises(OptionError, match="expected a function at the top of a module"):
+    with raises(OptionError, expected="a function at the top of a module"):
         run_sorted(lambda item: item, [1, 2])
 
 
 @pytest.mark.parametrize("n", [0, -1])
 def test_fewer_than_one_job_is_rejected(n: int) -> None:
-    with pytest.raises(OptionError, match="expected at least 1"):
+    with raises(OptionError, option="jobs", value=n):
         map_clips(jobs.square, [1, 2], n)
 
 

@@ -52,9 +52,9 @@ def test_info_has_a_list_whatever_happens(keypose, monkeypatch: pytest.MonkeyPat
     result = keypose("info", "walk.bvh", "--jobs", "0", "--json")
     assert result.code == 2
     usage_error = {
-        "error": "--jobs 0: expected at least 1",
+        "error": "--jobs 0, expected at least 1",
         "error_kind": "UsageError",
-        "error_fields": {"code": "usage"},
+        "error_fields": {"code": "usage", "option": "jobs", "value": 0, "expected": "at least 1"},
     }
     assert json.loads(result.out) == [usage_error]
     for error, code in ((ZeroDivisionError("oh no"), 70), (KeyboardInterrupt(), 130)):

@@ -107,7 +107,7 @@ def test_open_option_opens_the_page(keypose, clip, work_folder, monkeypatch):
     ("arguments", "code", "message"),
     [
         ([], 2, "expected what to report on"),
-        (["walk.bvh", "--keys", "3", "--auto"], 2, "cannot both be meant"),
+        (["walk.bvh", "--keys", "3", "--auto"], 2, "cannot be combined with"),
         (["walk.bvh", "--method", "farthest", "--tolerance-mm", "3"], 2, "--tolerance-mm is for --method salient"),
         (["walk.bvh", "-o", "page.pdf"], 1, "page.pdf: a report is written as one of .html"),
         (["walk.bvh", "-o", "none/page.html"], 1, "none: no such folder"),

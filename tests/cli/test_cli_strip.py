@@ -116,18 +116,18 @@ def test_failures_are_reported_and_others_are_drawn(keypose, clip, tmp_path: Pat
     ("arguments", "code", "message"),
     [
         (("a.jpg",), 1, "a picture is written as one of .svg, .png"),
-        (("a.svg", "--view", "behind"), 2, "--view behind: expected one of best, front"),
-        (("a.svg", "--size-px", "320"), 2, "--size-px 320: expected WIDTHxHEIGHT, such as 320x90"),
+        (("a.svg", "--view", "behind"), 2, "--view behind, expected one of best, front"),
+        (("a.svg", "--size-px", "320"), 2, "--size-px 320, expected WIDTHxHEIGHT, such as 320x90"),
         (("a.svg", "--mark", "1,2", "--keys", 3), 2, "--mark says which frames"),
         (("a.svg", "--mark", "1,2", "--joints", "hands"), 2, "--mark says which frames"),
-        (("a.svg", "--keys", 3, "--auto"), 2, "cannot both be meant"),
+        (("a.svg", "--keys", 3, "--auto"), 2, "cannot be combined with"),
         (("a.svg", "--method", "farthst"), 2, "did you mean farthest?"),
         (("a.svg", "--cost", "chord"), 2, "--cost is no option of farthest, but of salient"),
         (("a.svg", "--method", "salient", "--keys", 3, "--rank"), 1, "--rank, expected a --method that ranks its keys"),
         (("a.svg", "--layout", "time", "--per-row", 3), 2, "--per-row 3 with layout time, expected it with"),
         (("a.svg", "--per-row", 0), 2, "--per-row 0, expected"),
         (("a.svg", "--mark", "100000"), 1, "keys: frame 100000, expected 0 to"),
-        (("a.svg", "--size-px", "320x90", "--height-px", 90), 2, "cannot both be meant"),
+        (("a.svg", "--size-px", "320x90", "--height-px", 90), 2, "cannot be combined with"),
     ],
 )  # fmt: skip
 def test_contradictory_options_are_refused(

@@ -9,6 +9,7 @@ import pytest
 
 import keypose as kp
 from keypose.batch import unbake as batch
+from support.errors import check_usage_error
 
 
 def names(folder: Path) -> list[str]:
@@ -31,11 +32,11 @@ def folder(clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["walk.bvh", ""], "the last name, where to, is empty"),
         (["walk.bvh", "other.bvh", "x"], "say the format of the files in it, such as --to glb"),
         (["walk.bvh", "other.bvh", "other.bvh"], "keypose unbake IN... out/ --to glb"),
-        (["walk.bvh", "x.glb", "--keys", "4", "--auto"], "--keys and --auto cannot both be meant"),
-        (["walk.bvh", "x.glb", "--keys", "0"], "--keys 0: expected at least 1"),
-        (["walk.bvh", "x.glb", "--tolerance-mm", "-1"], "--tolerance-mm -1: expected millimetres"),
-        (["walk.bvh", "x.glb", "--fps", "0"], "--fps 0: expected a number above 0"),
-        (["walk.bvh", "x.glb", "--range", "5"], "--range 5: expected START:END"),
+        (["walk.bvh", "x.glb", "--keys", "4", "--auto"], "--keys cannot be combined with --auto"),
+        (["walk.bvh", "x.glb", "--keys", "0"], "--keys 0, expected at least 1"),
+        (["walk.bvh", "x.glb", "--tolerance-mm", "-1"], "--tolerance-mm -1, expected millimetres"),
+        (["walk.bvh", "x.glb", "--fps", "0"], "--fps 0, expected a number above 0"),
+        (["walk.bvh", "x.glb", "--range", "5"], "--range 5, expected START:END"),
         (["walk.bvh", "x.glb", "--method", "farhtest"], "did you mean farthest?"),
         (["walk.bvh", "x.glb", "--method", "farthest", "--pin", "4"], "--pin is no option of farthest, but of salient"),
         (["walk.bvh", "x.glb", "--set", "nonsense=1"], "--set nonsense is no option of salient; salient has --objective, --set cost"),
@@ -43,12 +44,12 @@ def folder(clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["walk.bvh", "x.glb", "--set", "measure=mean"], "this has an option of its own, --measure"),
         (["walk.bvh", "x.glb", "--method", "farthest", "--measure", "mean"], "--measure is no option of farthest, but of salient"),
         (["walk.bvh", "x.glb", "--set", "interpolation=linear"], "this has an option of its own, --interpolation"),
-        (["walk.bvh", "x.glb", "--polish-weight", "feet"], "--polish-weight feet: expected NAME=NUMBER"),
-        (["walk.bvh", "x.glb", "--pin", "4,x"], "--pin x: expected frames from 0"),
-        (["walk.bvh", "x.glb", "--weight", "hands"], "--weight hands: expected NAME=NUMBER"),
+        (["walk.bvh", "x.glb", "--polish-weight", "feet"], "--polish-weight feet, expected NAME=NUMBER"),
+        (["walk.bvh", "x.glb", "--pin", "4,x"], "--pin x, expected frames from 0"),
+        (["walk.bvh", "x.glb", "--weight", "hands"], "--weight hands, expected NAME=NUMBER"),
         (["walk.bvh", "x.glb", "--interpolation", "cubic"], '"cubic"'),
-        (["walk.bvh", "x.glb", "--overwrite", "--skip-existing"], "cannot both be meant"),
-        (["walk.bvh", "x.glb", "--jobs", "0"], "--jobs 0: expected at least 1"),
+        (["walk.bvh", "x.glb", "--overwrite", "--skip-existing"], "cannot be combined with"),
+        (["walk.bvh", "x.glb", "--jobs", "0"], "--jobs 0, expected at least 1"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
@@ -59,6 +60,7 @@ def test_a_wrong_command_line_is_exit_code_2(keypose, folder: Path, line: list[s
     first, hint = result.err.splitlines()
     assert message in first
     assert hint.strip() == "see: keypose unbake --help"
+    check_usage_error(json.loads(keypose("unbake", *line, "--json").out), message)
     assert names(folder) == before
 
 
@@ -76,11 +78,11 @@ def test_a_wrong_command_line_is_exit_code_2(keypose, folder: Path, line: list[s
         (["walk.bvh", "x.glb", "--joints", "tail"], "no joint or body part 'tail'"),
         (["walk.bvh", "x.glb", "--range", "100:"], "--range 100: holds no frame"),
         (["walk.bvh", "x.glb", "--fps", "1e9"], "frames per second, expected"),
-        (["walk.bvh", "x.glb", "--method", "farthest", "--tolerance-mm", "5"], "--tolerance-mm 5.0 is of no use: farthest does not choose"),
+        (["walk.bvh", "x.glb", "--method", "farthest", "--tolerance-mm", "5"], "--tolerance-mm 5 is of no use: farthest does not choose"),
         (["walk.bvh", "other.bvh/x.glb"], "the folder cannot be made"),
         (["walk.bvh", "x.glb", "--polish", "--rotation", "euler"], "--polish needs interpolation bezier, rotation quaternion"),
         (["walk.bvh", "x.glb", "--interpolation", "linear", "--shared-tangents"], "--shared-tangents: only interpolation bezier has free tangents"),
-        (["walk.bvh", "x.glb", "--jump-penalty", "-1"], "--jump-penalty -1.0, expected a number from 0"),
+        (["walk.bvh", "x.glb", "--jump-penalty", "-1"], "--jump-penalty -1, expected a number from 0"),
         (["walk.bvh", "x.glb", "--set", "cost=chord"], "unbake has no option 'cost'"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

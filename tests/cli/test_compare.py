@@ -165,11 +165,11 @@ def test_method_with_fewer_keys_is_marked(keypose, takes):
     ("arguments", "message"),
     [
         (("--methods", "salien"), "--methods salien: no such method; did you mean 'salient'?"),
-        (("--percent", "80,100"), "--percent 100: expected numbers from 0 to below 100"),
-        (("--percent", "most"), "--percent most: expected numbers"),
-        (("--inbetweens", "cubic"), "--inbetweens cubic: expected one of linear, fitted, polished"),
-        (("--fps", "0"), "--fps 0: expected a number above 0"),
-        (("--jobs", "0"), "--jobs 0: expected at least 1"),
+        (("--percent", "80,100"), "--percent 100, expected numbers from 0 to below 100"),
+        (("--percent", "most"), "--percent most, expected numbers"),
+        (("--inbetweens", "cubic"), "--inbetweens cubic, expected one of linear, fitted, polished"),
+        (("--fps", "0"), "--fps 0, expected a number above 0"),
+        (("--jobs", "0"), "--jobs 0, expected at least 1"),
     ],
 )
 def test_contradictory_options_are_refused(keypose, takes, arguments, message):

@@ -114,9 +114,9 @@ def test_demo_with_invalid_options(keypose, tmp_path: Path) -> None:
     ("option", "value", "text"),
     [
         ("max_keys", 0, "--max-keys 0"),
-        ("weights", {"hands": -1.0}, "--weight hands=-1.0"),
+        ("weights", {"hands": -1.0}, "--weight hands=-1"),
         ("pins", UNSET, "--pin"),
-        ("fps", 0.0, "--read-fps 0.0"),
+        ("fps", 0.0, "--read-fps 0"),
         ("sigma_s", -1, "--set sigma_s=-1"),
         ("top_only", True, "--set top_only=true"),
         ("loop", True, "--loop"),

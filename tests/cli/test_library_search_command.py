@@ -13,6 +13,7 @@ import pytest
 
 import keypose as kp
 from keypose.library.library import Library
+from support.errors import check_usage_error
 from support.html_pages import Page
 
 SPANS = {"walk": (20, 80), "kick": (180, 240), "turn_left": (100, 130), "stroll": (30, 90)}
@@ -186,22 +187,23 @@ def test_a_page_opens_in_the_browser(keypose: Callable, query: Path, monkeypatch
     ("line", "message"),
     [
         ("", "nothing to search for, expected a motion file, a clip of the library, or --words"),
-        ("kick --part 1:2 --pose 3", "--part and --pose cannot both be meant"),
-        ("kick --part 5", "--part 5: expected START:END in frames, such as 30:90, 30: or :90"),
+        ("kick --part 1:2 --pose 3", "--part cannot be combined with --pose"),
+        ("kick --part 5", "--part 5, expected START:END in frames, such as 30:90, 30: or :90"),
         ("kick --multiple", "--multiple is for --part and --pose, expected one of them, such as --part 30:90"),
         ("kick --pose 3 --ranker swings", "--ranker swings compares whole clips, expected neither --part nor --pose"),
         ("--words x --joints arms", "--joints is about a motion, expected a query: a motion file or a clip of the library"),
         ("--words x --no-mirror", "--no-mirror is about a motion, expected a query: a motion file or a clip of the library"),
-        ("kick --limit 0", "--limit 0: expected at least 1"),
-        ("kick --limit 1001 --html x.html", "--limit 1001 with --html: expected at most 1000"),
-        ("kick --open", "--open is for a page: expected --html too, such as --html results.html"),
-        ("kick --min-duration-s nan", "--min-duration-s nan: expected a number of at least 0"),
+        ("kick --limit 0", "--limit 0, expected at least 1"),
+        ("kick --limit 1001 --html x.html", "--limit 1001 with --html, expected at most 1000"),
+        ("kick --open", "--open is for a page, expected --html too, such as --html results.html"),
+        ("kick --min-duration-s nan", "--min-duration-s nan, expected a number of at least 0"),
     ],
 )  # fmt: skip
 def test_a_wrong_command_line_is_exit_code_2(keypose: Callable, line: str, message: str) -> None:
     result = keypose("library", "search", *line.split())
     assert (result.code, result.out) == (2, "")
     assert result.err.splitlines()[0] == f"error: {message}"
+    check_usage_error(json.loads(keypose("library", "search", *line.split(), "--json").out), message)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 import keypose as kp
 from keypose.storage.error import largest_error
+from support.errors import check_usage_error
 from support.storage_cases import damaged_copy, document, names
 
 
@@ -64,10 +66,10 @@ def test_other_file_is_no_kps(keypose, walk: Path, tmp_path: Path) -> None:
     [
         (["a.bvh"], "expected what to compress, and where to: keypose compress IN OUT"),
         (["a.bvh", "b.kps", "--tolerance-mm", "0"], "--lossless keeps every number"),
-        (["a.bvh", "b.kps", "--tolerance-mm", "nan"], "--tolerance-mm nan: expected 0.001 to "),
-        (["a.bvh", "b.kps", "--tolerance-mm", "1", "--lossless"], "cannot both be meant"),
-        (["a.bvh", "b.kps", "--keyed", "k.keys.json", "--no-keys"], "cannot both be meant"),
-        (["a.bvh", "b.kps", "--overwrite", "--skip-existing"], "cannot both be meant"),
+        (["a.bvh", "b.kps", "--tolerance-mm", "nan"], "--tolerance-mm nan, expected 0.001 to "),
+        (["a.bvh", "b.kps", "--tolerance-mm", "1", "--lossless"], "cannot be combined with"),
+        (["a.bvh", "b.kps", "--keyed", "k.keys.json", "--no-keys"], "cannot be combined with"),
+        (["a.bvh", "b.kps", "--overwrite", "--skip-existing"], "cannot be combined with"),
         (["a.bvh", "b.bvh"], "b.bvh: expected a name that ends in .kps, such as b.kps"),
         (["a.bvh", "c.bvh", "b.kps"], "b.kps/ makes it one"),
         (["a.bvh", "c.bvh", "out", "--keyed", "k.keys.json"], "one file for 2 clips, expected a folder"),
@@ -81,6 +83,7 @@ def test_compress_usage_errors(
     result = keypose("compress", *line)
     assert (result.code, result.out) == (2, "")
     assert message in result.err.splitlines()[0]
+    check_usage_error(json.loads(keypose("compress", *line, "--json").out), message)
 
 
 def test_a_clip_that_is_not_there(keypose, clip, tmp_path: Path) -> None:
@@ -96,7 +99,7 @@ def test_a_clip_that_is_not_there(keypose, clip, tmp_path: Path) -> None:
         (["a.kps"], "expected what to restore, and where to"),
         (["a.kps", "b.bvh", "--from-s", "-1"], "expected seconds from the clip's start"),
         (["a.kps", "b.bvh", "--from-s", "3", "--to-s", "2"], "expected a later time than 3 s"),
-        (["a.kps", "b.bvh", "--overwrite", "--skip-existing"], "cannot both be meant"),
+        (["a.kps", "b.bvh", "--overwrite", "--skip-existing"], "cannot be combined with"),
         (["a.kps", "b.kps"], "b.kps: is to be compressed again?"),
         (["a.kps", "c.kps", "out"], "say the format of the files in it, such as --to glb"),
     ],

@@ -21,6 +21,7 @@ from keypose.errors import KeyposeError, OptionError
 from keypose.library.library import Library
 from keypose.library.records import IngestProgress
 from support import dask_jobs
+from support.errors import raises
 
 N_CLIPS = 12
 N_WORKERS = 3
@@ -154,13 +155,13 @@ def _check_job_that_kills_workers_fails(cluster: Cluster) -> None:
 
 
 def _check_cluster_without_workers_times_out(cluster: Cluster) -> None:
-    with pytest.raises(KeyposeError, match=r"has had no worker for 0.1 s, expected one at least: dask worker tcp:"):
+    with raises(KeyposeError, code="unreachable"):
         list(map_on_dask(dask_jobs.square, [1, 2], cluster.address, no_worker_timeout_s=0.1))
 
 
 def _check_lost_scheduler_is_reported(cluster: Cluster) -> None:
     pending = map_on_dask(dask_jobs.square, [1, 2], cluster.address, on_start=lambda _: cluster.scheduler.kill())
-    with pytest.raises(KeyposeError, match=r"the Dask cluster is gone .*goes on with the rest"):
+    with raises(KeyposeError, code="unreachable"):
         next(pending)
 
 
@@ -168,9 +169,9 @@ def test_invalid_addresses_and_missing_schedulers_are_errors(monkeypatch: pytest
     assert parse_scheduler_address("dask://host") == "tcp://host:8786"
     assert parse_scheduler_address("tls://[::1]:99") == "tls://[::1]:99"
     for address in ("", "host:8786", "dask://", "http://host:8786", "dask://host:port", "dask://host:1/path"):
-        with pytest.raises(OptionError, match=r"expected the address of a Dask scheduler: dask://host:8786"):
+        with raises(OptionError, option="engine", value=address):
             next(map_on_dask(dask_jobs.square, [1], address))
     pytest.importorskip("distributed")
     monkeypatch.setattr("keypose.batch.dask_map.CONNECT_S", 0.2)
-    with pytest.raises(KeyposeError, match=r"tcp://127.0.0.1:9: no Dask scheduler answers"):
+    with raises(KeyposeError, code="unreachable", expected="one that runs"):
         next(map_on_dask(dask_jobs.square, [1], "dask://127.0.0.1:9"))

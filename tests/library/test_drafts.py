@@ -13,6 +13,7 @@ from keypose.library.extra import sa
 from keypose.library.library import Library
 from keypose.library.metadata import MAX_BYTES
 from keypose.library.tables import drafts
+from support.errors import raises
 from support.search_cases import demo_clip
 
 
@@ -41,13 +42,13 @@ def test_a_draft_is_saved_changed_and_deleted(library: Library) -> None:
 
 def test_saving_over_an_unseen_revision_is_a_conflict(library: Library) -> None:
     library.save_draft("walk", "mine", revision=None)
-    with pytest.raises(Conflict, match=r"walk: the draft was changed in the meantime: revision 1, expected no draft"):
+    with raises(Conflict, code="conflict", subject="walk", value=1, expected="no draft"):
         library.save_draft("walk", "theirs", revision=None)
     library.save_draft("walk", "mine again", revision=1)
-    with pytest.raises(Conflict, match="revision 2, expected revision 1"):
+    with raises(Conflict, value=2, expected="revision 1"):
         library.save_draft("walk", "theirs", revision=1)
     library.delete_draft("walk")
-    with pytest.raises(Conflict, match="no draft, expected revision 2"):
+    with raises(Conflict, value=None, expected="revision 2"):
         library.save_draft("walk", "theirs", revision=2)
     assert library.save_draft("walk", "new").revision == 3  # earlier revisions are never reused
     draft = library.draft("walk")
@@ -70,14 +71,14 @@ def test_a_draft_is_deleted_with_its_clip_and_stays_in_the_trash(library: Librar
 def test_invalid_drafts_are_refused(library: Library) -> None:
     library.save_draft("walk", "x" * MAX_BYTES, revision=None)
     for data in ("é" * (MAX_BYTES // 2 + 1), "", "a\0b", "\ud800", b"bytes", None):
-        with pytest.raises(OptionError, match="data"):
+        with raises(OptionError, option="data"):
             library.save_draft("kick", data, revision=None)  # type: ignore[arg-type]
     for revision in ("1", 1.0, True):
-        with pytest.raises(OptionError, match="revision"):
+        with raises(OptionError, option="revision", value=revision):
             library.save_draft("kick", "{}", revision=revision)  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="no clip"):
+    with raises(OptionError, code="unknown_clip"):
         library.draft("nobody")
     with library._store.database.begin_write() as connection:
         connection.execute(sa.update(drafts).values(changed_at="soon"))
-    with pytest.raises(FormatError, match="the draft of walk is damaged"):
+    with raises(FormatError, code="library_damaged", problem="the draft of walk is damaged"):
         library.draft("walk")

@@ -18,6 +18,7 @@ from keypose.errors import FileError, KeyposeError, OptionError
 from keypose.library.ingest import run
 from keypose.library.library import Library
 from keypose.library.records import IngestProgress
+from support.errors import raises
 
 N_CLIPS = 5
 
@@ -115,7 +116,7 @@ def test_bytes_within_a_tolerance(library: Library, takes: Path, tmp_path: Path)
     assert {fault.kind for fault in library.verify()} == {"damaged blob"}
     library.add([takes / "take_0.bvh"], tolerance_mm=0.5, jobs=1)  # repairs it
     assert library.verify() == () and library.clip(alone.hash).tolerance_mm == 0.5
-    with pytest.raises(OptionError, match=r"^tolerance_mm=-1\.0, expected a number from 0\.001 to 10000"):
+    with raises(OptionError, option="tolerance_mm", value=-1.0, expected="a number from 0.001 to 10000"):
         library.add([takes], tolerance_mm=-1.0)
 
 
@@ -173,15 +174,15 @@ def test_a_lost_cluster_and_a_full_disk_leave_prepared_clips(
             yield outcome
 
     monkeypatch.setattr(run, "map_on_dask", map_until_lost)
-    with pytest.raises(KeyposeError, match="the cluster is gone"):
+    with raises(KeyposeError, problem="the cluster is gone"):
         library.add([takes], engine="dask://host")
     assert len(library) == 1  # one failed, one existed
 
     def fail_put(data: bytes) -> str:
-        raise FileError("clips.db.blobs: cannot be written (no room)")
+        raise FileError("cannot be written (no room)", path="clips.db.blobs")
 
     monkeypatch.setattr(library._store.blobs, "put", fail_put, raising=True)
-    with pytest.raises(FileError, match="no room"):
+    with raises(FileError, problem="cannot be written (no room)"):
         library.add([takes], jobs=1)
     monkeypatch.undo()
     assert len(library) == 1 and library.verify() == ()
@@ -208,7 +209,7 @@ def test_clips_added_by_others_meanwhile_are_existing_and_not_repaired(
 
 def test_workers_of_another_version_are_refused(library: Library, takes: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(run, "ANALYSIS_VERSION", 99)
-    with pytest.raises(KeyposeError, match=r"analyses by version \d+, expected 99: all must run the same Keypose"):
+    with raises(KeyposeError, code="worker", expected="99: all must run the same Keypose"):
         library.add([takes / "take_0.bvh"], jobs=1)
     assert len(library) == 0
 
@@ -223,7 +224,7 @@ def test_sources_without_files_and_wrong_options_are_reported(library: Library, 
         with pytest.raises(OptionError):
             library.add([takes], **options)
     for what in (3, [3], None):
-        with pytest.raises(OptionError, match="to add, expected"):
+        with raises(OptionError, problem=f"{type(what[0] if isinstance(what, list) else what).__name__} to add"):
             library.add(what)  # type: ignore[call-overload]
 
 

@@ -29,6 +29,7 @@ from keypose.library.analysis_rows import (
 from keypose.library.extra import sa
 from keypose.library.library import Library
 from keypose.library.records import Clip
+from support.errors import raises
 
 N_CLIPS = 3
 N_FRAMES = 12  # enough for swings
@@ -218,9 +219,7 @@ def test_damaged_analyses_are_never_returned_and_are_rebuilt(
     with Library(folder / "clips.db") as library:
         with (
             library._store.database.begin_read() as connection,
-            pytest.raises(
-                FormatError, match=r"clips.db: what is kept .* take_0 is damaged .*rebuild\(\) makes it anew"
-            ),
+            raises(FormatError, code="needs_rebuild", path=str(folder / "clips.db"), expected="an analysis"),
         ):
             read(connection, [1])
         assert library.rebuild() == () and library.verify() == ()
@@ -241,8 +240,9 @@ def test_damaged_bytes_are_never_returned_and_repaired_by_adding_them_again(
     with Library(folder / "clips.db") as library:
         clip = next(clip for clip in library if clip.blob == broken)
         for use in (library.get, library.original):
-            with pytest.raises((FileError, FormatError), match=f"{broken}: (is damaged|no such file)"):
+            with pytest.raises((FileError, FormatError)) as info:
                 use(clip.name)
+            assert info.value.code in ("damaged", "missing_blob") and str(info.value.path).endswith(broken)
         assert library.add(folder / f"{clip.name}.bvh") == clip
         assert library.verify() == () and library.get(clip.name).n_frames == N_FRAMES
 
@@ -290,7 +290,7 @@ def test_other_files_are_refused_and_not_changed(tmp_path: Path, content: bytes 
     else:
         path.write_bytes(content)
     before = path.read_bytes()
-    with pytest.raises(FormatError, match=r"clips.db: .*expected a library of clips"):
+    with raises(FormatError, path=str(path), expected="a library of clips"):
         Library(path)
     assert path.read_bytes() == before
 
@@ -298,7 +298,7 @@ def test_other_files_are_refused_and_not_changed(tmp_path: Path, content: bytes 
 @pytest.mark.parametrize("version", [2, 99])
 def test_a_library_of_another_schema_version_is_refused(folder: Path, version: int) -> None:
     sql(f"UPDATE keypose_library_info SET version = {version}")(folder)
-    with pytest.raises(FormatError, match=rf"version {version}, made by another Keypose, expected version 1"):
+    with raises(FormatError, code="unsupported", expected="version 1"):
         Library(folder / "clips.db")
 
 
@@ -306,7 +306,7 @@ def test_a_full_disk_is_reported(folder: Path) -> None:
     with Library(folder / "clips.db") as library:
         with library._store.database.begin_read() as connection:  # this very connection is used again
             connection.exec_driver_sql("PRAGMA max_page_count = 1")
-        with pytest.raises(FileError, match=r"clips.db: cannot be written \(the disk is full\)"):
+        with raises(FileError, code="disk_full"):
             for n in range(200):
                 library.tag("take_0", *(f"{n}-{m}-{'x' * 80}" for m in range(50)))
         assert library.verify() == ()

@@ -23,6 +23,7 @@ from keypose.library.search.memory_index import TableReader
 from keypose.library.search.part_gallery import PartTrack
 from keypose.library.tables import clips
 from support.clip_rows import insert_clip
+from support.errors import raises
 from support.library_cases import DEMO
 from support.postgres_server import Server
 from support.search_cases import CLIP_FRAMES, as_mixamo, demo_clip, marker_motion, mirror_motion
@@ -125,7 +126,7 @@ def test_a_missing_index_finds_nothing_and_names_are_checked(
         assert index.nearest(connection, "other", vectors[0, 0], NearestQuery(5)) == []
         assert index.nearest(connection, "some", vectors[0, 0, :5], NearestQuery(5)) == []
         for name in ("Some", 'a"; DROP TABLE clips; --', "", "a" * 41):
-            with pytest.raises(FormatError, match="expected 1 to 4000, and a name of small letters"):
+            with raises(FormatError, expected="1 to 4000, and a name of small letters, digits and _"):
                 index.nearest(connection, name, vectors[0, 0], NearestQuery(5))
 
 

@@ -25,6 +25,7 @@ from keypose.library.results_page import (
 from keypose.library.search.hits import Hit, MatchDetails
 from keypose.library.search.swing_overlap import SwingMatch
 from keypose.pictures.svg import Picture
+from support.errors import raises
 from support.html_pages import Page
 
 EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)>\x1b[31m\u202e \"' &amp;"
@@ -213,5 +214,5 @@ def test_limits_of_a_page(page_query: PageQuery, strip: Picture, monkeypatch: py
     assert sum("strip" in (e.attributes.get("class") or "") for e in page.find_all("div")) == 5
     assert "The first 4 have pictures." in page.find_all("main")[0].text
     assert len([e for e in page.find_all("li") if e.attributes.get("class") == "hit"]) == 7
-    with pytest.raises(OptionError, match="a page of 1,001 hits, expected at most 1,000"):
+    with raises(OptionError, option="hits", problem="1,001 for a page"):
         results_page(page_query, many[:1] * (MAX_HITS + 1))

@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import httpx
 import pytest
 
-from keypose.errors import MessageFields
+from keypose.cli.error_text import format_flag
+from keypose.errors import UNSET, MessageFields
 
 Error = TypeVar("Error", bound=MessageFields)
 
@@ -37,3 +38,13 @@ def check_error_response(response: httpx.Response, status: int, **fields: Any) -
     assert error["code"] and fields, "expected at least one field"
     assert {name: error[name] for name in fields} == fields, error
     return error
+
+
+def check_usage_error(document: dict[str, Any], message: str) -> None:
+    """Check that the JSON document of a wrong command line has the option and the value that ``message`` names."""
+    fields = document["error_fields"]
+    assert document["error_kind"] == "UsageError" and message in document["error"]
+    if message.startswith("--") and fields["code"] != "unknown_option":
+        named = format_flag(fields["option"], fields.get("value", UNSET))
+        assert message.startswith(named) or named.startswith(message), (named, message)
+        assert "expected" not in message or fields["expected"], fields

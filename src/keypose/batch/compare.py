@@ -161,8 +161,8 @@ def _build_error(path: Path, failure: Failure | None) -> Exception:
     assert failure is not None
     if failure.is_bug:
         return RuntimeError(f"{path}: {failure.kind}: {failure.message}\n{failure.traceback}")
-    starts_with_path = failure.message.startswith(str(path))
-    return KeyposeError(failure.message if starts_with_path else f"{path}: {failure.message}")
+    error = KeyposeError(failure.message) if failure.error is None else KeyposeError.from_error(failure.error)
+    return error if error.path is not None else error.with_fields(path=str(path))
 
 
 @dataclass(frozen=True)

@@ -63,7 +63,9 @@ def parse_scheduler_address(address: str) -> str:
     except ValueError:
         port = 0
     if not address.startswith(SCHEMES) or not url.hostname or not port or url.path not in ("", "/"):
-        raise OptionError(f"{address!r}", expected=f"the address of a Dask scheduler: dask://host:{DEFAULT_PORT}")
+        raise OptionError(
+            option="engine", value=address, expected=f"the address of a Dask scheduler: dask://host:{DEFAULT_PORT}"
+        )
     host = f"[{url.hostname}]" if ":" in url.hostname else url.hostname
     return f"{'tcp' if url.scheme == 'dask' else url.scheme}://{host}:{port}"
 
@@ -76,7 +78,9 @@ def _connect(scheduler: str) -> Client:
     try:
         return distributed.Client(scheduler, timeout=CONNECT_S, set_as_default=False, direct_to_workers=False)
     except (OSError, ValueError, TypeError) as error:  # an unknown host, a bad certificate
-        raise KeyposeError(f"{scheduler}: no Dask scheduler answers ({error}), expected one that runs") from None
+        raise KeyposeError(
+            f"{scheduler}: no Dask scheduler answers ({error})", expected="one that runs", code="unreachable"
+        ) from None
 
 
 @dataclass(eq=False)
@@ -156,7 +160,8 @@ class _Map(Generic[Item, Result]):
         if now - self.no_workers_since > self.no_worker_timeout_s:
             raise KeyposeError(
                 f"{self.scheduler}: the Dask cluster has had no worker for {self.no_worker_timeout_s:g} s, expected "
-                f"one at least: dask worker {self.scheduler} --nthreads 1"
+                f"one at least: dask worker {self.scheduler} --nthreads 1",
+                code="unreachable",
             )
 
     def _take_outcome(self, future: Future) -> Outcome[Result]:
@@ -187,10 +192,12 @@ class _Map(Generic[Item, Result]):
             return Failure("crash", f"{error.allowed_failures + 1} workers that worked on it died")
         if isinstance(error, ImportError):
             raise KeyposeError(
-                f"{self.scheduler}: a worker cannot do the work ({error}), expected the same Keypose there as here"
+                f"{self.scheduler}: a worker cannot do the work ({error})",
+                expected="the same Keypose there as here",
+                code="worker",
             ) from None
         return build_failure(error)
 
     def _connection_error(self, error: object) -> KeyposeError:
         return KeyposeError(f"{self.scheduler}: the Dask cluster is gone ({error}); what is done is kept, and the same "
-                            f"again goes on with the rest")  # fmt: skip
+                            f"again goes on with the rest", code="unreachable")  # fmt: skip

@@ -85,7 +85,7 @@ def _expand_pattern(pattern: str, problems: list[FileError]) -> Iterator[ClipFil
     for folder in folders:
         clip_files += _walk(folder, start, problems)
     if not clip_files:
-        raise FileError("no motion file matches", path=pattern)
+        raise FileError("no motion file matches", path=pattern, code="no_such_file")
     yield from clip_files
 
 
@@ -138,6 +138,7 @@ def _expand_folder(folder: Path, problems: list[FileError]) -> list[ClipFile]:
             "no motion files in this folder",
             path=folder,
             expected=f"names that end in {', '.join(readable_suffixes())}",
+            code="no_such_file",
         )
     return files
 
@@ -231,5 +232,6 @@ def resolve_frame_range(frame_range: tuple[int | None, int | None] | None, n_fra
     start, stop, _ = slice(*ends).indices(n_frames)
     if start >= stop:
         text = ":".join("" if end is None else str(end) for end in ends)
-        raise OptionError(f"--range {text} holds no frame: the clip has {n_frames} (0 to {n_frames - 1})")
+        problem = f"holds no frame: the clip has {n_frames} (0 to {n_frames - 1})"
+        raise OptionError(problem, option="frames", value=text)
     return start, stop

@@ -46,14 +46,16 @@ def plan_file(file: ClipFile, target: Path, existing: ExistingPolicy, extra_suff
     suffixes = writable_suffixes() + extra_suffixes
     if not target.suffix:
         raise OptionError(
-            f"{target} has no suffix",
+            "no suffix",
+            path=target,
+            code="unwritable",
             expected=f"one of {', '.join(suffixes)}",
             hint="a folder is made where --to says the format of the files in it",
         )
     if not target.name.lower().endswith(suffixes):
         longest_first = sorted(readable_suffixes(), key=len, reverse=True)
         suffix = next((s for s in longest_first if target.name.lower().endswith(s)), target.suffix.lower())
-        raise OptionError(_unwritable_message(suffix, suffixes), path=target)
+        raise _unwritable_error(suffix, suffixes).with_fields(path=str(target))
     return _build_plan([Target(file.path, target)], existing)
 
 
@@ -64,14 +66,14 @@ def plan_folder(
     suffix = "." + suffix.lower().lstrip(".")
     suffixes = writable_suffixes() + extra_suffixes
     if suffix not in suffixes:
-        raise OptionError(f"--to {suffix[1:]}: {_unwritable_message(suffix, suffixes)}")
+        raise _unwritable_error(suffix, suffixes).with_fields(option="to", value=suffix[1:])
     if os.path.lexists(folder) and not folder.is_dir():
         raise FileError("is a file", path=folder, expected="a folder for the converted clips")
     outside = next((file for file in files if ".." in file.relative.parts), None)
     if outside is not None:
         outside_folder = folder / outside.relative.parent
-        raise OptionError(f"{outside.path} would be written to {outside_folder}, outside of {folder}: "
-                          f"expected a pattern without .. after its first wildcard")  # fmt: skip
+        raise OptionError(f"{outside.path} would be written to {outside_folder}, outside of {folder}",
+                          expected="a pattern without .. after its first wildcard")  # fmt: skip
     targets = [Target(file.path, folder / file.relative.parent / (stem(file.relative.name) + suffix)) for file in files]
     return _build_plan(targets, existing)
 
@@ -81,12 +83,15 @@ def looks_like_file(folder: Path) -> bool:
     return folder.name.lower().endswith(readable_suffixes()) and not os.path.isdir(folder)  # noqa: PTH112 - long names
 
 
-def _unwritable_message(suffix: str, suffixes: tuple[str, ...]) -> str:
+def _unwritable_error(suffix: str, suffixes: tuple[str, ...]) -> OptionError:
     if suffix in SWINGS_SUFFIXES:
-        return f"{suffix} files hold swings, which keypose swings finds and writes: keypose swings IN -o NAME{suffix}"
+        hint = f"keypose swings finds and writes them: keypose swings IN -o NAME{suffix}"
+        return OptionError(f"{suffix} files hold swings", code="unwritable", hint=hint)
+    expected = f"one of {', '.join(suffixes)}"
     if suffix in readable_suffixes():
-        return f"{suffix} files can be read, but not written; expected one of {', '.join(suffixes)}"
-    return f"cannot write {suffix!r}, expected one of {', '.join(suffixes)}{suggest_name(suffix, suffixes)}"
+        return OptionError(f"{suffix} files can be read, but not written", code="unwritable", expected=expected)
+    expected += suggest_name(suffix, suffixes)
+    return OptionError(f"cannot write {suffix!r}", code="unwritable", expected=expected)
 
 
 def _build_plan(targets: list[Target], existing: ExistingPolicy) -> Plan:
@@ -102,10 +107,12 @@ def _build_plan(targets: list[Target], existing: ExistingPolicy) -> Plan:
         path = _portable_path(t.target)
         other = target_by_path.setdefault(path, t)
         if other is not t:
-            raise OptionError(_collision_message(other, t))
+            raise OptionError(_collision_message(other, t), path=t.target, code="same_target")
         if sources.get(path, t.source) != t.source:
             raise OptionError(
-                f"{t.source} would become {t.target}, which is to be converted too",
+                f"{t.source} would become this file, which is to be converted too",
+                path=t.target,
+                code="same_target",
                 hint="--skip-existing leaves both as they are",
             )
     in_place = [t for t in in_place if _portable_path(t.target) not in target_by_path]
@@ -116,6 +123,7 @@ def _build_plan(targets: list[Target], existing: ExistingPolicy) -> Plan:
             f"exists already{more}",
             path=existing_targets[0].target,
             hint="--overwrite replaces it, --skip-existing leaves it out",
+            code="exists",
         )
     if existing == "skip" and (existing_targets or in_place):
         return Plan(tuple(_remove(targets, existing_targets)), (*existing_targets, *in_place))
@@ -190,7 +198,7 @@ def _check_replaceable(target: Path, real_target: Path) -> None:
         return
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a link to itself" if stat.S_ISLNK(mode) else "not a regular file"
-        raise FileError(f"is {kind}, and is not replaced", path=target)
+        raise FileError(f"is {kind}, and is not replaced", path=target, code="exists")
 
 
 def make_folder(folder: Path) -> None:

@@ -67,7 +67,7 @@ def map_clips(
     To stop early, close the iterator (``contextlib.closing``); this ends all workers.
     """
     if jobs < 1:
-        raise OptionError(f"{jobs} jobs", expected="at least 1")
+        raise OptionError(option="jobs", value=jobs, expected="at least 1")
     numbered_items = enumerate(items)
     first_items = list(itertools.islice(numbered_items, 2))
     queue = itertools.chain(first_items, numbered_items)
@@ -282,7 +282,9 @@ class _Pool(Generic[Item, Result]):
         if worker.item_index is None:
             self.n_failed_starts += not worker.is_ready
             if self.n_failed_starts >= MAX_FAILED_STARTS:
-                raise KeyposeError(f"worker processes cannot start ({reason})", hint="see their error output")
+                raise KeyposeError(
+                    f"worker processes cannot start ({reason})", hint="see their error output", code="worker"
+                )
             return None
         seconds = time.perf_counter() - worker.started_at
         return Outcome(

@@ -131,7 +131,9 @@ def _load_original(job: RebakeJob, edited: KeyedMotion | None) -> tuple[KeyedMot
     if path is None and edited is not None and edited.residual is not None:
         return edited, job.source
     if path is not None and job.detail_sources.expected is not None and not path.is_file():
-        raise FileError("no such file", path=path, expected=f"the keys that {job.source.name} was made from")
+        raise FileError(
+            "no such file", path=path, expected=f"the keys that {job.source.name} was made from", code="no_such_file"
+        )
     path = path or job.detail_sources.companion
     if path is None:
         missing = f", and there is no {job.detail_sources.expected}" if job.detail_sources.expected else ""

@@ -146,7 +146,9 @@ def _load_companions(
     companions = [(companion, path) for companion, path in candidates if companion is not None]
     for _, path in companions:
         if os.path.lexists(path) and not job.overwrite:
-            raise FileError("exists already", path=path, hint="--overwrite replaces it, --no-keys writes none")
+            raise FileError(
+                "exists already", path=path, hint="--overwrite replaces it, --no-keys writes none", code="exists"
+            )
     return companions
 
 

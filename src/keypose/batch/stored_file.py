@@ -68,7 +68,9 @@ def find_companion(file: ClipFile, from_path: Path | None, suffixes: Sequence[st
     candidates = [base.with_name(name + suffix) for name in names for suffix in suffixes]
     existing = next((path for path in candidates if path.is_file()), None)
     if from_path is not None and existing is None:
-        raise FileError("no such file", path=candidates[0], expected=f"what belongs to {file.path}")
+        raise FileError(
+            "no such file", path=candidates[0], expected=f"what belongs to {file.path}", code="no_such_file"
+        )
     return None if existing is None else CompanionFile(existing, is_explicit=from_path is not None)
 
 
@@ -152,9 +154,13 @@ def check_channel_table(stored: StoredMotion, channels: ChannelTable | None, pat
         return
     decoded = stored.channels()
     if decoded is None or decoded.values.shape != channels.values.shape or decoded.frame_time != channels.frame_time:
-        raise FormatError(path, "read back, it has not the numbers of the original although it is lossless")
+        raise FormatError(
+            path, "read back, it has not the numbers of the original although it is lossless", code="wrong_copy"
+        )
     if not same_bits(decoded.values, channels.values).all():
-        raise FormatError(path, "read back, some numbers of the original differ although it is lossless")
+        raise FormatError(
+            path, "read back, some numbers of the original differ although it is lossless", code="wrong_copy"
+        )
 
 
 def save_channel_table(motion: Motion, channels: ChannelTable, path: Path, *, reference_pose: bool) -> None:
@@ -223,7 +229,7 @@ def load_longest_intact_span(path: Path, limits: Limits) -> Motion:
     with open_kps(path, limits=limits) as stored:
         spans = stored.intact_spans()
         if not spans:
-            raise FormatError(path, "damaged throughout: nothing of it can be read")
+            raise FormatError(path, "damaged throughout: nothing of it can be read", code="damaged")
         start, end = max(spans, key=lambda span: span[1] - span[0])
         return replace(stored[start:end], first_frame=stored.first_frame)
 
@@ -235,9 +241,13 @@ def check_motion(stored: StoredMotion, original: Motion, path: Path) -> LargestE
     """
     for name in HEADER_FIELDS:
         if not is_same(getattr(stored, name), getattr(original, name)):
-            raise FormatError(path, f"read back, {name.replace('_', ' ')} differs from that of {original.name}")
+            raise FormatError(
+                path, f"read back, {name.replace('_', ' ')} differs from that of {original.name}", code="wrong_copy"
+            )
     if stored.n_frames != original.n_frames:
-        raise FormatError(path, f"read back, {stored.n_frames} frames, of {original.name} {original.n_frames}")
+        raise FormatError(
+            path, f"read back, {stored.n_frames} frames, of {original.name} {original.n_frames}", code="wrong_copy"
+        )
     if stored.lossless:
         _check_bits(stored, original, path)
         return None
@@ -247,7 +257,9 @@ def check_motion(stored: StoredMotion, original: Motion, path: Path) -> LargestE
 def _check_tolerance(stored: StoredMotion, original: Motion, path: Path) -> LargestError:
     error = compute_largest_error(stored, original)
     if stored.tolerance_mm is not None and not error.mm <= stored.tolerance_mm:
-        raise FormatError(path, f"read back, it is off by {error}, more than {stored.tolerance_mm:g} mm")
+        raise FormatError(
+            path, f"read back, it is off by {error}, more than {stored.tolerance_mm:g} mm", code="wrong_copy"
+        )
     return error
 
 
@@ -272,7 +284,7 @@ def _check_bits(stored: StoredMotion, original: Motion, path: Path) -> None:
             if differs.any():
                 frame, joint = (int(i) for i in np.argwhere(differs)[0][:2])
                 where = f"{original.skeleton.names[joint]} in frame {start + frame}"
-                raise FormatError(path, f"read back, {name} differ although it is lossless: {where}")
+                raise FormatError(path, f"read back, {name} differ although it is lossless: {where}", code="wrong_copy")
 
 
 def _bits_of(values: Floats) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -286,7 +298,7 @@ def check_companions(stored: StoredMotion, keyed: KeyedMotion | None, swings: Sw
         (swings, "swings", stored.swings(), True),
     ):
         if not is_same(companion, decoded, is_rounded=is_rounded):
-            raise FormatError(path, f"read back, its {kind} differ from those that were to be kept")
+            raise FormatError(path, f"read back, its {kind} differ from those that were to be kept", code="wrong_copy")
 
 
 def is_same(first: Any, second: Any, *, is_rounded: bool = False) -> bool:

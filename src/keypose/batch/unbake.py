@@ -204,4 +204,5 @@ def check_keys_files(plan: Plan, existing: ExistingPolicy) -> None:
             f"exists already{more}, and another result may need it to get its detail back",
             path=existing_files[0],
             hint="--overwrite replaces it, --no-keys writes none",
+            code="exists",
         )

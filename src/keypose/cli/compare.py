@@ -32,7 +32,7 @@ from keypose.cli.clip_view import format_bytes
 from keypose.cli.commands import command_line
 from keypose.cli.error_text import render_error
 from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags, Range
-from keypose.cli.output import FAILED, INTERRUPTED, UsageError, escape_unprintable
+from keypose.cli.output import FAILED, INTERRUPTED, UsageError, escape_unprintable, missing_argument_error
 from keypose.cli.runner import Overwrite, Quiet, RunResult, run_write_jobs
 from keypose.errors import FileError, OptionError
 from keypose.formats.base import write_atomically
@@ -98,10 +98,9 @@ def compare(
     from keypose.batch.compare import CompareJob, default_compare_jobs
     from keypose.batch.file_discovery import discover_clips
     from keypose.cli.options import check_fps, parse_range, resolve_jobs
-    from keypose.cli.output import UsageError
 
     if not files:
-        raise UsageError("no file named, expected at least one file, folder or pattern")
+        raise missing_argument_error("no file named", "at least one file, folder or pattern")
     settings = parse_settings(
         methods, percent, inbetweens, curves=not no_curves, fps=check_fps(fps, "--fps"), frames=parse_range(range_)
     )
@@ -150,11 +149,11 @@ def parse_settings(
     names = _split_words(methods)
     for name in names:
         if name not in COMPARED_METHODS and name not in REFERENCES:
-            raise UsageError(f"--methods {name}: no such method{suggest_method(name)}")
+            raise UsageError(f"is no method{suggest_method(name)}", option="methods", value=name)
     between = _split_words(inbetweens) or DEFAULT_INBETWEENS
     for name in between:
         if name not in INBETWEENS:
-            raise UsageError(f"--inbetweens {name}: expected one of {', '.join(INBETWEENS)}")
+            raise UsageError(option="inbetweens", value=name, expected=f"one of {', '.join(INBETWEENS)}")
     percents = [_parse_percent(text) for text in _split_words(percent)] or list(REMOVED_PERCENT)
     return build_compare_options(names or None, percents, between, curves=curves, fps=fps, frames=frames)
 
@@ -170,7 +169,7 @@ def _parse_percent(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 100:
-        raise UsageError(f"--percent {text}: expected numbers from 0 to below 100, such as 80,90")
+        raise UsageError(option="percent", value=text, expected="numbers from 0 to below 100, such as 80,90")
     return value
 
 
@@ -184,7 +183,7 @@ def parse_outputs(
         ("--parquet", parquet, ".parquet"),
     ):
         if path is not None and path.suffix.lower() != suffix:
-            raise OptionError(f"{option} {path}: expected a name that ends in {suffix}")
+            raise OptionError(option=option.removeprefix("--"), value=path, expected=f"a name that ends in {suffix}")
     if parquet is not None:
         check_parquet()
     if report is not None:
@@ -199,7 +198,7 @@ def _check_outputs(files: Sequence[Path], inputs: ClipFiles, *, overwrite: bool)
     input_paths = {os.path.realpath(file.path) for file in inputs.files}
     for file in files:
         if os.path.realpath(file) in input_paths:
-            raise OptionError(f"{file}: is to be read, expected another name for results")
+            raise OptionError("is to be read", path=file, expected="another name for results")
         if file.is_dir():
             raise FileError("is a folder", path=file, expected="the name of a file")
         if not file.parent.is_dir():

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from keypose.cli.options import DEFAULT_LOAD, LoadFlags
-from keypose.cli.output import UsageError
+from keypose.cli.output import UsageError, conflict_error
 from keypose.cli.runner import DEFAULT_WRITE, WriteFlags
 
 DEFAULT_TOLERANCE_MM = 1.0
@@ -83,7 +83,7 @@ def compress(
     names, out = split_paths(paths, "compress")
     existing_policy = write.existing_policy()
     if no_keys and (keyed or swings):
-        raise UsageError(f"--no-keys and {'--keyed' if keyed else '--swings'} cannot both be meant")
+        raise conflict_error("no_keys", "--keyed" if keyed else "--swings")
     tolerance = resolve_tolerance(tolerance_mm, lossless=lossless)
     load_options = load.load_options()
     inputs = select_uncompressed(discover_clips(names), names)
@@ -95,7 +95,10 @@ def compress(
         for option, option_path in (("--keyed", keyed), ("--swings", swings)):
             if option_path is not None and not option_path.is_dir():
                 raise UsageError(
-                    f"{option} {option_path}: one file for {len(files)} clips, expected a folder with one for each"
+                    f"is one file for {len(files)} clips",
+                    option=option,
+                    value=option_path,
+                    expected="a folder with one for each",
                 )
     work = [
         CompressJob(
@@ -117,11 +120,13 @@ def compress(
 def resolve_tolerance(tolerance_mm: float | None, *, lossless: bool) -> float | None:
     """Return the tolerance in mm, checked; None: lossless."""
     if lossless and tolerance_mm is not None:
-        raise UsageError("--lossless and --tolerance-mm cannot both be meant")
+        raise conflict_error("lossless", "--tolerance-mm")
     if tolerance_mm is not None:
         from keypose.storage.writer import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM
 
         if not MIN_TOLERANCE_MM <= tolerance_mm <= MAX_TOLERANCE_MM:
             possible = f"{MIN_TOLERANCE_MM:g} to {MAX_TOLERANCE_MM:g}"
-            raise UsageError(f"--tolerance-mm {tolerance_mm:g}: expected {possible}; --lossless keeps every number")
+            raise UsageError(
+                option="tolerance_mm", value=tolerance_mm, expected=possible, hint="--lossless keeps every number"
+            )
     return None if lossless else DEFAULT_TOLERANCE_MM if tolerance_mm is None else tolerance_mm

@@ -66,8 +66,9 @@ def convert(
     for t in (*plan.targets, *plan.skipped):
         if is_kps(t.source) and is_kps(t.target):
             raise UsageError(
-                f"{t.source} is compressed already: expected another format than .kps; compressed again, "
-                f"its errors add up: keypose compress IN.kps OUT.kps --tolerance-mm NUMBER"
+                f"{t.source} is compressed already",
+                expected="another format than .kps",
+                hint="compressed again, its errors add up: keypose compress IN.kps OUT.kps --tolerance-mm NUMBER",
             )
     work = [ConvertJob(t.source, t.target, load_options, frames, fps, write_reference_pose) for t in plan.targets]
     return run(work, plan.skipped, resolve_jobs(write.jobs, len(work)), json=write.json, quiet=write.quiet)

@@ -79,7 +79,12 @@ def curves(
     joint_names = parse_joints("--joints", joints) or None
     select_options = None if keys is None else keys.select_options()
     if whole_body and select_options is None:
-        raise UsageError("--whole-body says how keys are chosen, and none are: expected --keys or --method with it")
+        raise UsageError(
+            "says how keys are chosen, and none are",
+            option="whole_body",
+            value=True,
+            expected="--keys or --method with it",
+        )
     if select_options is not None and joint_names is not None and not whole_body:
         select_options["joints"] = joint_names
     style = {

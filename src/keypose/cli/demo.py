@@ -48,10 +48,10 @@ def demo(
     from pathlib import Path
 
     from keypose.cli import clip_view, output, unbake
-    from keypose.cli.output import UsageError
+    from keypose.cli.output import missing_argument_error
 
     if not out:
-        raise UsageError("an empty name, expected a folder; . is the current one")
+        raise missing_argument_error("an empty name", "a folder", ". is the current one")
     report = run_demo(Path(out), fps=fps, seed=seed)
     if json:
         output.print_json({**asdict(report), "score": clip_view.score_document(report.score)})

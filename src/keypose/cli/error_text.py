@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from pathlib import PurePath
 from typing import Any
 
 from keypose.errors import UNSET, Hint, MessageFields, compose_message, format_value
 
-_PLAIN_WORD = re.compile(r"[\w.:-]+")  # typed without quotes
+_PLAIN_WORD = re.compile(r"[\w.:,=/@%+-]+")  # typed without quotes
 # Values that follow the flag of a swing edit, such as --scale right_leg=1.3; they have no flag of their own.
 _WORDS = {"factor": "factor", "degrees": "degrees", "by_s": "seconds"}
 
@@ -52,6 +53,10 @@ def _format_argument(value: Any) -> str:
             return str(value).lower()
         case str() if _PLAIN_WORD.fullmatch(value):
             return value
+        case PurePath():
+            return _format_argument(str(value))
+        case float():
+            return f"{value:.12g}"  # 4, not 4.0
         case dict():
             return ",".join(f"{name}={_format_argument(item)}" for name, item in value.items())
         case _:

@@ -44,11 +44,11 @@ def info(
     from keypose.cli import messages, output
     from keypose.cli.error_text import render_error
     from keypose.cli.options import resolve_jobs
-    from keypose.cli.output import FAILED, UsageError
+    from keypose.cli.output import FAILED, missing_argument_error
     from keypose.cli.runner import ProgressBar
 
     if not files:
-        raise UsageError("no file named, expected at least one file, folder or pattern")
+        raise missing_argument_error("no file named", "at least one file, folder or pattern")
     load_options = load.load_options()
     inputs = discover_clips(files)
     info_jobs = [InfoJob(file.path, load_options, joints) for file in inputs.files]

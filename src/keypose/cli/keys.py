@@ -52,10 +52,10 @@ def keys(
     from keypose.batch.file_discovery import discover_clips
     from keypose.batch.keys import KeysJob
     from keypose.cli.options import check_key_count, parse_range, resolve_jobs
-    from keypose.cli.output import UsageError
+    from keypose.cli.output import missing_argument_error
 
     if not files:
-        raise UsageError("no file named, expected at least one file, folder or pattern")
+        raise missing_argument_error("no file named", "at least one file, folder or pattern")
     check_key_count(count)
     options = select.parse(set_)
     load_options = load.load_options()

@@ -16,7 +16,7 @@ from keypose.cli.error_text import render_error
 from keypose.cli.library_options import Blobs, LibraryOption
 from keypose.cli.messages import MessageSummary
 from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Jobs, Json, LibraryLoadFlags
-from keypose.cli.output import FAILED, INTERRUPTED, JsonSpool, UsageError
+from keypose.cli.output import FAILED, INTERRUPTED, JsonSpool, UsageError, missing_argument_error
 from keypose.cli.runner import Quiet
 from keypose.errors import KeyposeError
 from keypose.library.library import Library
@@ -86,13 +86,13 @@ def add(
     from keypose.cli.options import parse_names
 
     if not files:
-        raise UsageError("no file named, expected at least one file, folder or pattern")
+        raise missing_argument_error("no file named", "at least one file, folder or pattern")
     if jobs is not None and jobs < 1:
-        raise UsageError(f"--jobs {jobs}: expected at least 1")
+        raise UsageError(option="jobs", value=jobs, expected="at least 1")
     if jobs is not None and engine is not None:
-        raise UsageError("--jobs is about this machine, and --engine about others: expected one")
+        raise UsageError("is about this machine, and --engine about others", option="jobs", value=jobs, expected="one")
     if tolerance_mm is not None and not 0 < tolerance_mm < float("inf"):
-        raise UsageError(f"--tolerance-mm {tolerance_mm:g}: expected a number above 0")
+        raise UsageError(option="tolerance_mm", value=tolerance_mm, expected="a number above 0")
     check_files_exist(files)
     load_options = load.load_options()
     options = {

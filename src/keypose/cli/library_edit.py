@@ -17,7 +17,7 @@ from keypose.cli import library_inspect, output
 from keypose.cli.clip_view import format_bytes, format_duration
 from keypose.cli.library_options import ClipNames, LibraryOption
 from keypose.cli.options import Json
-from keypose.cli.output import FAILED, UsageError
+from keypose.cli.output import FAILED, UsageError, conflict_error, missing_argument_error
 from keypose.errors import OptionError, choose_text
 from keypose.library.library import Library
 from keypose.library.records import Clip, Fault
@@ -50,9 +50,9 @@ def tag(
 
     add, remove = parse_names("--add", add), parse_names("--remove", remove)
     if not add and not remove:
-        raise UsageError("no tag named, expected --add or --remove, such as --add walk")
+        raise missing_argument_error("no tag named", "--add or --remove, such as --add walk")
     if both := sorted(set(add) & set(remove)):
-        raise UsageError(f"--add {both[0]} and --remove {both[0]} cannot both be meant")
+        raise conflict_error("add", f"--remove {both[0]}", value=both[0])
     with open_library(library) as opened_library:
         return tag_clips(opened_library, find_clips(opened_library, clips), add, remove, json=json)
 
@@ -100,7 +100,7 @@ def describe(
     from keypose.cli.library_options import find_clips, open_library
 
     if source is None and licence is None and note is None:
-        raise UsageError("nothing to change, expected --source, --licence or --note, such as --licence CC-BY-4.0")
+        raise missing_argument_error("nothing to change", "--source, --licence or --note, such as --licence CC-BY-4.0")
     with open_library(library) as opened_library:
         selected_clips = find_clips(opened_library, clips)
         return describe_clips(opened_library, selected_clips, source=source, licence=licence, note=note, json=json)
@@ -195,7 +195,7 @@ def show_clips(library: Library, clips: Sequence[Clip], strip: Path | None, *, j
 def _save_strip(library: Library, clip: Clip, target: Path) -> None:
     picture = library.strip(clip.hash)
     if picture is None:
-        raise OptionError(f"{clip.name}: {clip.n_joints} joints, expected fewer: its key poses were not drawn")
+        raise OptionError(f"{clip.n_joints} joints", subject=clip.name, expected="fewer: its key poses were not drawn")
     picture.save(target)
 
 
@@ -281,7 +281,11 @@ def _confirm_removal(clips: Sequence[Clip]) -> bool:
     """Ask for confirmation on a terminal; raise UsageError elsewhere."""
     count_of_clips = "1 clip" if len(clips) == 1 else f"{len(clips)} clips"
     if sys.stdin is None or not sys.stdin.isatty() or not output.stderr_console().is_terminal:
-        raise UsageError(f"{count_of_clips} would be removed, and there is no terminal to ask at: expected --yes")
+        raise UsageError(
+            f"{count_of_clips} would be removed, and there is no terminal to ask at",
+            code="missing_argument",
+            expected="--yes",
+        )
     names = ", ".join(clip.name for clip in clips[:MAX_NAMES_IN_QUESTION])
     more = f" and {len(clips) - MAX_NAMES_IN_QUESTION} more" if len(clips) > MAX_NAMES_IN_QUESTION else ""
     question = f"remove {count_of_clips} from the library: {names}{more}? [y/N] "

@@ -82,7 +82,7 @@ def show(
     from keypose.cli.picture_options import check_picture_path
 
     if strip is not None and len(clips) > 1:
-        raise UsageError(f"--strip {strip}: one picture for {len(clips)} clips, expected one clip")
+        raise UsageError(f"is one picture for {len(clips)} clips", option="strip", value=strip, expected="one clip")
     target = (
         None if strip is None else check_picture_path(str(strip), Path(resolve_location(library)), overwrite=overwrite)
     )

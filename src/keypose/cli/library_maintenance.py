@@ -19,7 +19,7 @@ from keypose.cli.library_options import (
 )
 from keypose.cli.messages import MessageSummary
 from keypose.cli.options import Jobs, Json
-from keypose.cli.output import UsageError
+from keypose.cli.output import UsageError, missing_argument_error
 from keypose.cli.runner import Quiet
 from keypose.library.library import Library
 from keypose.library.records import RebuildProgress
@@ -76,7 +76,7 @@ def rebuild(
     from keypose.cli.library_options import has_blob_folder, open_library
 
     if jobs is not None and jobs < 1:
-        raise UsageError(f"--jobs {jobs}: expected at least 1")
+        raise UsageError(option="jobs", value=jobs, expected="at least 1")
     with open_library(library, blobs, create=blobs is not None or has_blob_folder(library)) as opened_library:
         return run(opened_library, jobs, json=json, quiet=quiet)
 
@@ -110,10 +110,10 @@ def export(
     from keypose.cli.options import parse_names
 
     if not folder:
-        raise UsageError("an empty name, expected a folder; . is the current one")
+        raise missing_argument_error("an empty name", "a folder", ". is the current one")
     has_filters = words is not None or tag or min_duration_s is not None or max_duration_s is not None
     if clips and has_filters:
-        raise UsageError("clips are named, and --words, --tag or a duration chooses some: expected one")
+        raise UsageError("clips are named, and --words, --tag or a duration chooses some", expected="one")
     tags = parse_names("--tag", tag)
     with open_library(library) as opened_library:
         selected_clips = (

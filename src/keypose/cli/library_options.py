@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as RichProgress
 
 from keypose.cli import output
-from keypose.cli.output import UsageError
+from keypose.cli.output import UsageError, missing_argument_error
 
 if TYPE_CHECKING:
     from keypose.library.library import Library
@@ -61,7 +61,9 @@ def resolve_location(library: str | None) -> str:
     """Return the file or URL of the library: the option, the environment variable, or the default."""
     location = library if library is not None else os.environ.get(LIBRARY_VARIABLE) or DEFAULT_LIBRARY
     if not location.strip():
-        raise UsageError("--library is empty, expected the file of a library or the URL of a database")
+        raise UsageError(
+            "is empty", option="library", value="", expected="the file of a library or the URL of a database"
+        )
     return location if "://" in location else os.path.expanduser(location)  # noqa: PTH111 - one that has no home stays as it is
 
 
@@ -114,7 +116,12 @@ def check_files_exist(names: Sequence[str]) -> None:
     if inputs.problems:
         raise inputs.problems[0]
     near = suggest_file(inputs.files[0].path)
-    raise FileError(f"no such file{(f'; did you mean {near}?' if near else '')}", path=inputs.files[0].path)
+    raise FileError(
+        "no such file",
+        code="no_such_file",
+        path=inputs.files[0].path,
+        hint=f"did you mean {near}?" if near else None,
+    )
 
 
 def has_blob_folder(library: str | None) -> bool:
@@ -128,21 +135,21 @@ def has_blob_folder(library: str | None) -> bool:
 def find_clips(library: Library, names: Sequence[str]) -> list[Clip]:
     """Return the clips with these names, each once; raise OptionError if one does not exist."""
     if not names:
-        raise UsageError("no clip named, expected at least one, by name or by hash")
+        raise missing_argument_error("no clip named", "at least one, by name or by hash")
     return list({clip.hash: clip for clip in map(library.clip, names)}.values())
 
 
 def check_seconds(option: str, seconds: float | None) -> float | None:
     """Return ``seconds``; raise UsageError if they are negative or not finite."""
     if seconds is not None and not 0 <= seconds < float("inf"):
-        raise UsageError(f"{option} {seconds:g}: expected a number of at least 0")
+        raise UsageError(option=option, value=seconds, expected="a number of at least 0")
     return seconds
 
 
 def check_count(option: str, count: int | None, minimum: int = 1) -> int | None:
     """Return ``count``; raise UsageError if it is below ``minimum``."""
     if count is not None and count < minimum:
-        raise UsageError(f"{option} {count}: expected at least {minimum}")
+        raise UsageError(option=option, value=count, expected=f"at least {minimum}")
     return count
 
 

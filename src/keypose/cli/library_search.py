@@ -20,7 +20,7 @@ from keypose.cli.clip_view import format_bytes
 from keypose.cli.library_options import LibraryOption, MaxDuration, MinDuration, Tags, WordsOption
 from keypose.cli.messages import truncate_texts
 from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Json, LibraryLoadFlags
-from keypose.cli.output import UsageError
+from keypose.cli.output import UsageError, conflict_error, missing_argument_error
 from keypose.errors import FileError, FormatWarning, OptionError
 from keypose.library.library import Library
 from keypose.library.records import Clip
@@ -115,8 +115,9 @@ def search(
 
     if len(query) > 1:
         raise UsageError(
-            f"{len(query)} queries ({', '.join(query[:4])}), expected one; a name with blanks wants "
-            f"quotes, and words go with --words"
+            f"{len(query)} queries ({', '.join(query[:4])})",
+            expected="one",
+            hint="a name with blanks wants quotes, and words go with --words",
         )
     options = SearchOptions(
         query=query[0] if query else None,
@@ -136,7 +137,7 @@ def search(
     check_count("--limit", limit)
     check_options(options)
     if open_ and html is None:
-        raise UsageError("--open is for a page: expected --html too, such as --html results.html")
+        raise UsageError("is for a page", option="open", value=True, expected="--html too, such as --html results.html")
     page = check_page_path(html, overwrite=overwrite)
     if page is not None:
         check_page(options)
@@ -205,7 +206,7 @@ def parse_part(text: str | None) -> tuple[int | None, int | None] | None:
         return None
     match = re.fullmatch(r"([0-9]{1,9})?:([0-9]{1,9})?", text)
     if not match:
-        raise UsageError(f"--part {text}: expected START:END in frames, such as 30:90, 30: or :90")
+        raise UsageError(option="part", value=text, expected="START:END in frames, such as 30:90, 30: or :90")
     start, end = (None if part is None else int(part) for part in match.groups())
     return start, end
 
@@ -213,13 +214,17 @@ def parse_part(text: str | None) -> tuple[int | None, int | None] | None:
 def check_options(options: SearchOptions) -> None:
     """Raise UsageError if options contradict each other."""
     if options.part is not None and options.pose is not None:
-        raise UsageError("--part and --pose cannot both be meant")
+        raise conflict_error("part", "--pose", value=options.part)
     if options.multiple and options.part is None and options.pose is None:
-        raise UsageError("--multiple is for --part and --pose, expected one of them, such as --part 30:90")
+        raise UsageError(
+            "is for --part and --pose", option="multiple", value=True, expected="one of them, such as --part 30:90"
+        )
     if options.ranker != "descriptors" and (options.part is not None or options.pose is not None):
-        raise UsageError(f"--ranker {options.ranker} compares whole clips, expected neither --part nor --pose")
+        raise UsageError(
+            "compares whole clips", option="ranker", value=options.ranker, expected="neither --part nor --pose"
+        )
     if options.query == "":
-        raise UsageError("an empty query, expected a motion file or a clip of the library")
+        raise missing_argument_error("an empty query", "a motion file or a clip of the library")
     if options.query is not None:
         return
     motion_options = {
@@ -232,15 +237,20 @@ def check_options(options: SearchOptions) -> None:
     }
     for option, is_set in motion_options.items():
         if is_set:
-            raise UsageError(f"{option} is about a motion, expected a query: a motion file or a clip of the library")
+            raise UsageError(
+                "is about a motion",
+                option=option,
+                value=True,
+                expected="a query: a motion file or a clip of the library",
+            )
     if not (options.words or options.tags or options.min_duration_s is not None or options.max_duration_s is not None):
-        raise UsageError("nothing to search for, expected a motion file, a clip of the library, or --words")
+        raise missing_argument_error("nothing to search for", "a motion file, a clip of the library, or --words")
 
 
 def check_page(options: SearchOptions) -> None:
     """Raise UsageError if the limit is too large for a page."""
     if options.limit > MAX_HITS:
-        raise UsageError(f"--limit {options.limit} with --html: expected at most {MAX_HITS}")
+        raise UsageError("with --html", option="limit", value=options.limit, expected=f"at most {MAX_HITS}")
 
 
 def run(

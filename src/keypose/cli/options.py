@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, get_t
 
 from cyclopts import Parameter, Token
 
-from keypose.cli.output import UsageError
+from keypose.cli.output import UsageError, conflict_error
 from keypose.limits import Limits
 from keypose.options import KeyCountOptions, LoadOptions, Option, declared_options
 
@@ -42,7 +42,7 @@ def parse_limits(flag: str, texts: Sequence[str]) -> Limits:
     for text in texts:
         name, _, number = text.partition("=")
         if name not in limit_names or not re.fullmatch(r"[0-9][0-9_]{0,17}", number):
-            raise UsageError(f"{flag} {text}: expected NAME=NUMBER with one of {', '.join(limit_names)}")
+            raise UsageError(option=flag, value=text, expected=f"NAME=NUMBER with one of {', '.join(limit_names)}")
         limits = replace(limits, **{name: int(number)})
     return limits
 
@@ -53,14 +53,14 @@ def parse_range(text: str | None) -> tuple[int | None, int | None] | None:
         return None
     match = re.fullmatch(r"(-?[0-9]{1,9})?:(-?[0-9]{1,9})?", text)
     if not match:
-        raise UsageError(f"--range {text}: expected START:END in frames, such as 100:400, 100: or :400")
+        raise UsageError(option="frames", value=text, expected="START:END in frames, such as 100:400, 100: or :400")
     return tuple(None if part is None else int(part) for part in match.groups())  # type: ignore[return-value]
 
 
 def check_fps(fps: float | None, option: str) -> float | None:
     """Return ``fps``; raise UsageError if it is not a positive number."""
     if fps is not None and not (math.isfinite(fps) and fps > 0):
-        raise UsageError(f"{option} {fps:g}: expected a number above 0")
+        raise UsageError(option=option, value=fps, expected="a number above 0")
     return fps
 
 
@@ -69,7 +69,7 @@ def resolve_jobs(jobs: int | None, n_clips: int) -> int:
     from keypose.batch import default_jobs
 
     if jobs is not None and jobs < 1:
-        raise UsageError(f"--jobs {jobs}: expected at least 1")
+        raise UsageError(option="jobs", value=jobs, expected="at least 1")
     return default_jobs(n_clips) if jobs is None else jobs
 
 
@@ -101,7 +101,9 @@ def find_method(name: str) -> Method:
     from keypose.methods import METHODS
 
     if name not in METHODS:
-        raise UsageError(f"--method {name}: expected one of {', '.join(METHODS)}{suggest_name(name, METHODS)}")
+        raise UsageError(
+            option="method", value=name, expected=f"one of {', '.join(METHODS)}{suggest_name(name, METHODS)}"
+        )
     return METHODS[name]
 
 
@@ -111,11 +113,11 @@ def check_key_count(count: KeyCountOptions) -> None:
     is_set = {"--keys": keys is not None, "--tolerance-mm": tolerance_mm is not None, "--auto": auto}
     conflicting = [name for name, value in is_set.items() if value]
     if len(conflicting) > 1:
-        raise UsageError(f"{' and '.join(conflicting)} cannot both be meant: each says how many keys")
+        raise conflict_error(conflicting[0], conflicting[1], "each says how many keys")
     if keys is not None and keys < 1:
-        raise UsageError(f"--keys {keys}: expected at least 1")
+        raise UsageError(option="keys", value=keys, expected="at least 1")
     if tolerance_mm is not None and not 0 <= tolerance_mm < math.inf:
-        raise UsageError(f"--tolerance-mm {tolerance_mm:g}: expected millimetres, 0 or more")
+        raise UsageError(option="tolerance_mm", value=tolerance_mm, expected="millimetres, 0 or more")
 
 
 def drop_unset(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,17 +132,17 @@ def parse_method_options(method: Method, flags: Mapping[str, Any], settings: Seq
         name, equals, value = text.partition("=")
         name = name.strip().replace("-", "_")
         if not equals or not name:
-            raise UsageError(f"--set {text}: expected NAME=VALUE; keypose methods lists the names")
+            raise UsageError(option="set", value=text, expected="NAME=VALUE", hint="keypose methods lists the names")
         if name in flags:
-            raise UsageError(f"--set {text}: this has an option of its own, {option_flag(name)}")
+            raise UsageError(f"has an option of its own, {option_flag(name)}", option="set", value=text)
         options[name] = _parse_value(value.strip())
     for name in options:
         if name not in method.options:
-            raise UsageError(_unknown_option_message(method, name, flags))
+            raise _unknown_option_error(method, name, flags)
     return options
 
 
-def _unknown_option_message(method: Method, name: str, flags: Collection[str]) -> str:
+def _unknown_option_error(method: Method, name: str, flags: Collection[str]) -> UsageError:
     from keypose.batch.file_discovery import suggest_name
     from keypose.methods import METHODS
 
@@ -153,7 +155,8 @@ def _unknown_option_message(method: Method, name: str, flags: Collection[str]) -
     available = (
         f"; {method.name} has {', '.join(flags_by_option[option] for option in method.options) or 'none of its own'}"
     )
-    return f"{flags_by_option[name]} is no option of {method.name}{other_methods}{suggestion or available}"
+    problem = f"{flags_by_option[name]} is no option of {method.name}{other_methods}{suggestion or available}"
+    return UsageError(problem, code="unknown_option")
 
 
 def _parse_value(text: str) -> Any:
@@ -178,7 +181,7 @@ def parse_frames(option: str, texts: Sequence[str], *, contacts: bool = False) -
             frames.append(int(part))
         else:
             word = f", or the word {CONTACTS}" if contacts else ""
-            raise UsageError(f"{option} {part}: expected frames from 0, such as 30,88{word}")
+            raise UsageError(option=option, value=part, expected=f"frames from 0, such as 30,88{word}")
     return tuple(frames)
 
 
@@ -186,7 +189,7 @@ def parse_names(option: str, texts: Sequence[str]) -> tuple[str, ...]:
     """Split all texts at commas; raise UsageError for an empty name."""
     names = [part.strip() for text in texts for part in text.split(",")]
     if "" in names:
-        raise UsageError(f"{option} {','.join(texts) or repr('')}: expected no empty part between commas")
+        raise UsageError(option=option, value=",".join(texts), expected="no empty part between commas")
     return tuple(names)
 
 
@@ -206,7 +209,7 @@ def parse_weights(option: str, texts: Sequence[str]) -> dict[str, float]:
         except ValueError:
             weight = math.nan
         if not name or not math.isfinite(weight):
-            raise UsageError(f"{option} {part}: expected NAME=NUMBER, such as hands=3")
+            raise UsageError(option=option, value=part, expected="NAME=NUMBER, such as hands=3")
         weights[name.strip()] = weight
     return weights
 

@@ -302,6 +302,21 @@ class OutputError(FileError):
 
 
 class UsageError(MessageFields):
-    """The command line is invalid."""
+    """The command line is invalid. ``option`` may be a flag: ``--max-keys``."""
 
     code = "usage"
+
+    def __init__(self, problem: str = "", *, option: str | None = None, **fields: Any) -> None:
+        name = None if option is None else option.lstrip("-").replace("-", "_")
+        super().__init__(problem, option=name, **fields)
+
+
+def conflict_error(option: str, other_flag: str, reason: str = "", *, value: Any = True) -> UsageError:
+    """Return the error of two options that contradict each other; ``value`` is that of the first."""
+    problem = f"cannot be combined with {other_flag}{': ' if reason else ''}{reason}"
+    return UsageError(problem, code="conflicting_options", option=option, value=value)
+
+
+def missing_argument_error(problem: str, expected: str, hint: str | None = None) -> UsageError:
+    """Return the error of a command line on which a file, a name or an option is missing."""
+    return UsageError(problem, code="missing_argument", expected=expected, hint=hint)

@@ -16,7 +16,7 @@ from keypose.batch.file_discovery import load_clip, resolve_frame_range
 from keypose.batch.swings import SwingsLoader
 from keypose.cli import options as o
 from keypose.cli.key_options import DEFAULT_COUNT, KeyCountFlags, SelectFlags, Set
-from keypose.cli.output import UsageError
+from keypose.cli.output import UsageError, missing_argument_error
 from keypose.errors import OptionError
 from keypose.model import Motion, Selection, list_notes
 from keypose.options import LoadOptions, Option
@@ -174,10 +174,10 @@ def check_picture_path(out: str, source: Path, *, overwrite: bool) -> Path:
     from keypose.pictures.svg import picture_path
 
     if not out:
-        raise UsageError("the last name, where to, is empty; expected a picture, such as walk.svg")
+        raise missing_argument_error("the last name, where to, is empty", "a picture, such as walk.svg")
     target = picture_path(out)
     if os.path.realpath(target) == os.path.realpath(source):
-        raise OptionError(f"{target}: is to be read, expected another name for the picture")
+        raise OptionError("is to be read", path=target, expected="another name for the picture")
     if target.is_dir():
         raise FileError("is a folder", path=target, expected="the name of a picture")
     if not target.parent.is_dir():
@@ -201,7 +201,12 @@ def option_errors_as_usage() -> Iterator[None]:
 def parse_marked_frames(mark: Sequence[str], keys: KeyFlags | None) -> tuple[int, ...]:
     """Parse the frames to mark; raise UsageError if options choose keys as well."""
     if mark and keys is not None:
-        raise UsageError("--mark says which frames are keys, and another option how to choose some: expected one")
+        raise UsageError(
+            "says which frames are keys, and another option how to choose some",
+            option="mark",
+            value=True,
+            expected="one",
+        )
     return tuple(int(frame) for frame in o.parse_frames("--mark", mark))
 
 
@@ -311,7 +316,7 @@ def draw_timeline(job: TimelineJob) -> DrawnPicture:
     """Find the swings of one file and draw them."""
     motion, swings = job.finding.find_swings(job.source)
     if motion is None and job.select_options is not None:
-        raise OptionError(f"{job.source}: holds swings and no motion to choose keys of; --mark says frames")
+        raise OptionError("holds swings and no motion to choose keys of", path=job.source, hint="--mark says frames")
     keys = _select_keys(motion, job.marked_frames, job.select_options)
     picture = timeline(swings, keys=keys, **job.style.options)
     figures = {"n_frames": swings.n_frames, "fps": swings.fps, "n_swings": swings.n_swings, "keys": _key_frames(keys)}

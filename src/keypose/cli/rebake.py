@@ -19,7 +19,7 @@ from keypose.batch.rebake import RebakeJob, RebakeResult, rebake_clip
 from keypose.cli import messages, output
 from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows, score_document
 from keypose.cli.options import DEFAULT_EDIT_LOAD, EditLoadFlags
-from keypose.cli.output import Column, UsageError, escape_unprintable
+from keypose.cli.output import Column, UsageError, escape_unprintable, missing_argument_error
 from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
 from keypose.cli.unbake import format_mm
 
@@ -84,7 +84,9 @@ def rebake(
     from keypose.cli.runner import build_plan
 
     if len(paths) < 2 or not all(paths):
-        raise UsageError("expected the edited file, and where to: keypose rebake EDITED OUT --from NAME.keys.json")
+        raise missing_argument_error(
+            "a name is missing", "the edited file, and where to", "keypose rebake EDITED OUT --from NAME.keys.json"
+        )
     *names, out = paths
     existing_policy = write.existing_policy()
     residual_share = parse_residual(residual)
@@ -99,7 +101,7 @@ def rebake(
         _check_sources([(t.source, sources[t.source]) for t in (*plan.targets, *plan.skipped)])
     overwritten = find_detail_conflict([(t.source, t.target, sources[t.source]) for t in plan.targets])
     if overwritten is not None:
-        raise UsageError(f"{overwritten} holds the captured detail: expected another name for the result")
+        raise UsageError(f"{overwritten} holds the captured detail", expected="another name for the result")
     work = [
         RebakeJob(t.source, t.target, sources[t.source], residual_share, timing, load_options) for t in plan.targets
     ]
@@ -116,12 +118,15 @@ def parse_residual(text: str) -> float:
     except ValueError:
         share = math.nan
     if not math.isfinite(share):
-        raise UsageError(f"--residual {text}: expected a number, such as 0.7 or 70%")
+        raise UsageError(option="residual", value=text, expected="a number, such as 0.7 or 70%")
     if share > MAX_RESIDUAL:
         suggestion = "" if percent else f"; did you mean {text.strip()}%?"
         raise UsageError(
-            f"--residual {text}: {share:g} times the detail, expected at most {MAX_RESIDUAL:g}; "
-            f"1 is all of it{suggestion}"
+            f"is {share:g} times the detail",
+            option="residual",
+            value=text,
+            expected=f"at most {MAX_RESIDUAL:g}",
+            hint=f"1 is all of it{suggestion}",
         )
     return share
 
@@ -135,12 +140,14 @@ def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:
     source, sources = edits[0]
     if len(edits) == 1:
         raise UsageError(
-            f"what was {source} made from? Expected --from NAME.keys.json, which unbake wrote "
-            f"(there is no {sources.expected})"
+            f"what was {source} made from? There is no {sources.expected}",
+            code="missing_argument",
+            expected="--from NAME.keys.json, which unbake wrote",
         )
     raise UsageError(
-        f"what were these {len(edits)} files made from? Expected --from FOLDER with the NAME.keys.json of "
-        f"each, which unbake wrote (there is no {sources.expected}, nor any other)"
+        f"what were these {len(edits)} files made from? There is no {sources.expected}, nor any other",
+        code="missing_argument",
+        expected="--from FOLDER with the NAME.keys.json of each, which unbake wrote",
     )
 
 

@@ -14,7 +14,7 @@ from keypose.batch.file_discovery import ClipFiles, stem
 from keypose.cli import clip_view, output
 from keypose.cli.key_options import DEFAULT_UNBAKE, UnbakeFlags
 from keypose.cli.options import Jobs, Json
-from keypose.cli.output import UsageError
+from keypose.cli.output import UsageError, missing_argument_error
 from keypose.cli.runner import Quiet, RunResult, run_write_jobs
 from keypose.errors import FileError, OptionError
 from keypose.formats.base import write_atomically
@@ -75,13 +75,15 @@ def report(
     from keypose.pictures.report.build import ReportJob
 
     if not paths:
-        raise UsageError("expected what to report on: keypose report FILES...")
+        raise missing_argument_error("no file named", "what to report on", "keypose report FILES...")
     key_options, curve_options = flags.key_options(), flags.curve_options(residual=False)
     method = flags.select.method
     if flags.count.tolerance_mm is not None and method != "salient":
         raise UsageError(
-            f"--tolerance-mm is for --method salient, which chooses keys by the error of curves; "
-            f"expected --keys with --method {method}"
+            "is for --method salient, which chooses keys by the error of curves",
+            option="tolerance_mm",
+            value=True,
+            expected=f"--keys with --method {method}",
         )
     load_options = flags.load.load_options()
     fps, frames = check_fps(flags.fps, "--fps"), parse_range(flags.range_)
@@ -119,7 +121,7 @@ def check_page_path(output_path: Path | None, inputs: ClipFiles, *, overwrite: b
     default_name = f"{stem(inputs.files[0].path.name)}.html" if len(inputs.files) == 1 else "report.html"
     target = page_path(default_name if output_path is None else output_path)
     if any(os.path.realpath(target) == os.path.realpath(file.path) for file in inputs.files):
-        raise OptionError(f"{target}: is to be read, expected another name for the page")
+        raise OptionError("is to be read", path=target, expected="another name for the page")
     if target.is_dir():
         raise FileError("is a folder", path=target, expected="the name of a page")
     if not target.parent.is_dir():

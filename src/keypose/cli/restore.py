@@ -69,8 +69,8 @@ def restore(
     for t in (*plan.targets, *plan.skipped):
         if is_kps(t.target):
             raise UsageError(
-                f"{t.target}: is to be compressed again? Expected another format, or keypose compress, "
-                f"which says how near it is kept"
+                f"{t.target} is to be compressed again",
+                expected="another format, or keypose compress, which says how near it is kept",
             )
     work = [
         RestoreJob(t.source, t.target, from_s, to_s, not no_keys, write_reference_pose, write.overwrite, limits.limits)
@@ -84,6 +84,8 @@ def check_span(from_s: float | None, to_s: float | None) -> None:
     """Raise UsageError if the two times do not form a span."""
     for option, value in (("--from-s", from_s), ("--to-s", to_s)):
         if value is not None and not (math.isfinite(value) and value >= 0):
-            raise UsageError(f"{option} {value:g}: expected seconds from the clip's start, 0 or more")
+            raise UsageError(option=option, value=value, expected="seconds from the clip's start, 0 or more")
     if to_s is not None and to_s <= (from_s or 0.0):
-        raise UsageError(f"--to-s {to_s:g}: expected a later time than {from_s or 0.0:g} s, where the part begins")
+        raise UsageError(
+            option="to_s", value=to_s, expected=f"a later time than {from_s or 0.0:g} s, where the part begins"
+        )

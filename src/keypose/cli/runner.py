@@ -29,7 +29,7 @@ from keypose.batch.plan import Target
 from keypose.cli import messages, output
 from keypose.cli.error_text import render_error
 from keypose.cli.options import Jobs, Json
-from keypose.cli.output import FAILED, INTERRUPTED, UsageError
+from keypose.cli.output import FAILED, INTERRUPTED, UsageError, conflict_error, missing_argument_error
 from keypose.errors import FileError
 
 if TYPE_CHECKING:
@@ -344,7 +344,7 @@ class WriteFlags:
     def existing_policy(self) -> ExistingPolicy:
         """Return what happens to existing files."""
         if self.overwrite and self.skip_existing:
-            raise UsageError("--overwrite and --skip-existing cannot both be meant")
+            raise conflict_error("overwrite", "--skip-existing")
         return "overwrite" if self.overwrite else "skip" if self.skip_existing else "refuse"
 
 
@@ -354,10 +354,14 @@ DEFAULT_WRITE = WriteFlags()
 def split_paths(paths: Sequence[str], command: str) -> tuple[list[str], str]:
     """Split the arguments into input names and the output, which is the last one."""
     if len(paths) < 2:
-        raise UsageError(f"expected what to {command}, and where to: keypose {command} IN OUT")
+        raise missing_argument_error(
+            "a name is missing", f"what to {command}, and where to", f"keypose {command} IN OUT"
+        )
     *names, out = paths
     if not out:
-        raise UsageError("the last name, where to, is empty; expected a file or a folder; . is the current folder")
+        raise missing_argument_error(
+            "the last name, where to, is empty", "a file or a folder", ". is the current folder"
+        )
     return names, out
 
 
@@ -381,8 +385,8 @@ def build_plan(
     if os.path.isfile(out):  # noqa: PTH113
         target_name, example = (f"-o {out}", "-o out/") if command == "swings" else (f"the last name, {out},", "out/")
         raise UsageError(
-            f"{target_name} is an existing file; where should the results go? "
-            f"Expected a folder there, such as: keypose {command} IN... {example} --to {to or 'glb'}"
+            f"{target_name} is an existing file; where should the results go?",
+            expected=f"a folder there, such as: keypose {command} IN... {example} --to {to or 'glb'}",
         )
     if looks_like_file(target) and not has_slash:
         raise UsageError(
@@ -390,5 +394,5 @@ def build_plan(
             + (f"without --to it is a file, as {out}/ it is a folder" if is_single_file else f"{out}/ makes it one")
         )
     if to is None:
-        raise UsageError(f"{out} is to be a folder: say the format of the files in it, such as --to glb")
+        raise missing_argument_error(f"{out} is to be a folder", "the format of the files in it, such as --to glb")
     return plan_folder(inputs.files, target, to, existing_policy, extra_suffixes)

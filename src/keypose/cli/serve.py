@@ -94,9 +94,11 @@ def run_server(
     except ImportError as error:
         raise MissingExtra("the web app needs", "pip install 'keypose[serve]'") from error
     if demo and (library is not None or blobs is not None):
-        raise UsageError("--demo makes a library of its own, expected no --library and no --blobs with it")
+        raise UsageError(
+            "makes a library of its own", option="demo", value=True, expected="no --library and no --blobs with it"
+        )
     if port is not None and not 0 <= port < 1 << 16:
-        raise UsageError(f"--port {port}: expected a number from 0 to 65535")
+        raise UsageError(option="port", value=port, expected="a number from 0 to 65535")
     password = _read_password(host, password_file)
     with _prepare_library(library, blobs, demo=demo) as location:
         listening_socket = open_socket(host, PORT if port is None else port, try_next_ports=port is None)
@@ -144,11 +146,14 @@ def _read_password(host: str, file: Path | None) -> Password | None:
             return None
         if not sys.stdin.isatty():
             raise UsageError(
-                f"--host {host}: other machines need a password, expected --password-file or {PASSWORD_VARIABLE}"
+                "lets other machines in without a password",
+                option="host",
+                value=host,
+                expected=f"--password-file or {PASSWORD_VARIABLE}",
             )
         text = getpass("A password for other machines: ")
         if getpass("Again: ") != text:
-            raise OptionError("the two passwords differ, expected the same twice")
+            raise OptionError("the two passwords differ", expected="the same twice")
     return Password.create(text)
 
 

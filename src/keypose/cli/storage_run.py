@@ -219,16 +219,18 @@ def plan_compressed(inputs: ClipFiles, names: Sequence[str], out: str, existing_
     if is_single_file and not has_slash and not os.path.isdir(out):  # noqa: PTH112 - Path raises for long names
         if not is_kps(target):
             raise UsageError(
-                f"{out}: expected a name that ends in {SUFFIX}, such as {stem(target.name)}{SUFFIX}; {out}/ is a folder"
+                path=out,
+                expected=f"a name that ends in {SUFFIX}, such as {stem(target.name)}{SUFFIX}",
+                hint=f"{out}/ is a folder",
             )
         return plan_file(inputs.files[0], target, existing_policy)
     if os.path.isfile(out):  # noqa: PTH113
         raise UsageError(
-            f"the last name, {out}, is an existing file; where should the results go? "
-            f"Expected a folder there, such as: keypose compress IN... out/"
+            f"the last name, {out}, is an existing file; where should the results go?",
+            expected="a folder there, such as: keypose compress IN... out/",
         )
     if looks_like_file(target) and not has_slash:
-        raise UsageError(f"{out} is the name of a file, but is to be a folder: {out}/ makes it one")
+        raise UsageError(f"{out} is the name of a file, but is to be a folder", hint=f"{out}/ makes it one")
     return plan_folder(inputs.files, target, SUFFIX, existing_policy)
 
 

@@ -170,7 +170,9 @@ def parse_select_options(
 ) -> dict[str, Any]:
     """Return the keywords of ``select``; the default method is ``farthest``, which chooses the most different poses."""
     if joints and marked_frames:
-        raise UsageError("--mark says which frames are shown, and --joints how to choose some: expected one")
+        raise UsageError(
+            "says which frames are shown, and --joints how to choose some", option="mark", value=True, expected="one"
+        )
     return keys.select_options() | ({"joints": joints} if joints else {})
 
 
@@ -180,7 +182,9 @@ def parse_view(text: str) -> str | float:
         return text
     if re.fullmatch(r"[+-]?[0-9]{1,6}(\.[0-9]*)?", text):
         return float(text)
-    raise UsageError(f"--view {text}: expected one of {', '.join(VIEWS)}, or degrees from the front to the left")
+    raise UsageError(
+        option="view", value=text, expected=f"one of {', '.join(VIEWS)}, or degrees from the front to the left"
+    )
 
 
 def parse_size(text: str | None) -> tuple[float, float] | None:
@@ -189,7 +193,7 @@ def parse_size(text: str | None) -> tuple[float, float] | None:
         return None
     match = re.fullmatch(r"([0-9]{1,6}) ?[x×] ?([0-9]{1,6})", text.strip())
     if not match:
-        raise UsageError(f"--size-px {text}: expected WIDTHxHEIGHT, such as 320x90")
+        raise UsageError(option="size_px", value=text, expected="WIDTHxHEIGHT, such as 320x90")
     return float(match[1]), float(match[2])
 
 
@@ -212,7 +216,7 @@ def build_plan(
     if is_single_file and to is None and not is_folder:
         picture_path(out)
     elif not is_folder and Path(out).suffix.lower() in SUFFIXES:
-        raise UsageError(f"{out} is one picture, expected a folder for more of them: {out}/ makes it one")
+        raise UsageError(f"{out} is one picture", expected="a folder for more of them", hint=f"{out}/ makes it one")
     else:
         to = to or "png"
     return runner.build_plan(inputs, names, out, to, existing_policy, "strip", SUFFIXES)

@@ -25,7 +25,7 @@ from keypose.cli.options import (
     parse_names,
     with_flags,
 )
-from keypose.cli.output import UsageError
+from keypose.cli.output import UsageError, conflict_error, missing_argument_error
 from keypose.cli.runner import (
     DEFAULT_WRITE,
     RunResult,
@@ -178,11 +178,11 @@ def swings(
     from keypose.batch.swing_edit import SwingEditJob
     from keypose.batch.swings import SwingsJob, SwingsLoader
     from keypose.cli.options import check_fps, parse_names, parse_range, resolve_jobs
-    from keypose.cli.output import UsageError
+    from keypose.cli.output import missing_argument_error
     from keypose.cli.runner import build_plan
 
     if not files:
-        raise UsageError("no file named, expected at least one file, folder or pattern")
+        raise missing_argument_error("no file named", "at least one file, folder or pattern")
     options = find.typed_options() | fallback.typed_options()
     filters = filter_.typed_options()
     steps = parse_steps(
@@ -351,31 +351,39 @@ def _parse_edit(option: str, text: str) -> tuple[tuple[str, ...], float | None]:
         names = "all"
     if not names or not math.isfinite(amount):
         alone = ", or FACTOR alone for all joints" if option == "--retime" else ""
-        raise UsageError(f"{option} {text}: expected JOINTS={amount_name}, such as {EXAMPLES[amount_name]}{alone}")
+        raise UsageError(
+            option=option, value=text, expected=f"JOINTS={amount_name}, such as {EXAMPLES[amount_name]}{alone}"
+        )
     return parse_names(option, [names]), amount
 
 
 def check_edits(steps: Sequence[EditStep], filters: Mapping[str, Any], out: str | None) -> None:
     """Raise UsageError if an edit has no output, or filters are given without an edit that accepts them."""
     if out == "":
-        raise UsageError("-o is empty, expected a file or a folder; . is the current folder")
+        raise missing_argument_error("-o is empty", "a file or a folder", ". is the current folder")
     if steps and out is None:
-        raise UsageError(f"{steps[0].text}: where should the edited motion go? Expected -o OUT, such as -o edited.bvh")
+        raise missing_argument_error(
+            f"{steps[0].text}: where should the edited motion go?", "-o OUT, such as -o edited.bvh"
+        )
     if not filters or out is None:
         return
     if not steps:
         option = option_flag(next(iter(filters)))
         raise UsageError(
-            f"{option} says which swings an edit means: expected one, such as --scale right_leg=1.3; "
-            f"without -o the swings that fit are listed"
+            "says which swings an edit means",
+            option=option,
+            value=True,
+            expected="one, such as --scale right_leg=1.3",
+            hint="without -o the swings that fit are listed",
         )
     for step in steps:
         option = step.text.split()[0]
         unused = [name for name in filters if name not in JOINT_EDITS.get(option, filters)]
         if unused:
             raise UsageError(
-                f"{step.text}: takes all that a joint does, but {option_flag(unused[0])} means some swings; "
-                f"expected {_alternative(option)}, such as --scale or --lengthen"
+                f"{step.text}: takes all that a joint does, but {option_flag(unused[0])} means some swings",
+                code="conflicting_options",
+                expected=f"{_alternative(option)}, such as --scale or --lengthen",
             )
 
 
@@ -392,7 +400,7 @@ def check_modes(
     given_bounds = {option: value for option, value in errors.items() if value is not None}
     for option, value in given_bounds.items():
         if not 0 < value < math.inf:
-            raise UsageError(f"{option} {value:g}: expected a number above 0")
+            raise UsageError(option=option, value=value, expected="a number above 0")
     modes = [*(["--sweep"] if sweep else []), *given_bounds]
     if not modes:
         return
@@ -401,22 +409,27 @@ def check_modes(
     unused += [option for option, is_set in others.items() if is_set] if sweep else []
     if unused:
         reason = "it shows all thresholds" if sweep else "it finds by itself what keeps within the bound"
-        raise UsageError(f"{modes[0]} and {unused[0]} cannot both be meant: {reason}")
+        raise conflict_error(modes[0], unused[0], reason)
 
 
 def check_output_options(out: str | None, *, view_options: Mapping[str, Any], write_options: Mapping[str, Any]) -> None:
     """Raise UsageError for write options without an output, and for view options with one."""
     for option, is_set in (view_options if out is not None else write_options).items():
         if is_set and out is None:
-            raise UsageError(f"{option} is about what is written: expected -o OUT with it")
+            raise UsageError("is about what is written", option=option, value=True, expected="-o OUT with it")
         if is_set:
-            raise UsageError(f"{option} is about what is shown, and with -o a file is written: expected one of the two")
+            raise UsageError(
+                "is about what is shown, and with -o a file is written",
+                option=option,
+                value=True,
+                expected="one of the two",
+            )
 
 
 def check_level(level: float) -> float:
     """Return ``level``; raise UsageError if it is not from 0 to 1."""
     if not 0 <= level <= 1:
-        raise UsageError(f"--level {level:g}: expected a share from 0 to 1")
+        raise UsageError(option="level", value=level, expected="a share from 0 to 1")
     return level
 
 
@@ -428,7 +441,12 @@ def option_flag(keyword: str) -> str:
 def check_detail(steps: Sequence[Any], *, no_detail: bool) -> None:
     """Raise UsageError if --no-detail is given without an edit."""
     if no_detail and not steps:
-        raise UsageError("--no-detail says what is edited, but there is no edit, as --scale right_leg=1.3")
+        raise UsageError(
+            "says what is edited, but there is no edit",
+            option="no_detail",
+            value=True,
+            expected="one, such as --scale right_leg=1.3",
+        )
 
 
 def check_level_of_edits(play_jobs: Iterable[SwingEditJob]) -> None:
@@ -436,5 +454,8 @@ def check_level_of_edits(play_jobs: Iterable[SwingEditJob]) -> None:
     for job in play_jobs:
         if job.level != 1 and job.over_capture:
             raise UsageError(
-                f"--level plays fewer swings, but edits go on top of the whole capture {job.source}: add --no-detail"
+                f"plays fewer swings, but edits go on top of the whole capture {job.source}",
+                option="level",
+                value=True,
+                hint="add --no-detail",
             )

@@ -58,19 +58,22 @@ def verify(
     from keypose.batch.file_discovery import discover_clips, suggest_file
     from keypose.batch.verify import VerifyJob
     from keypose.cli.options import resolve_jobs
-    from keypose.cli.output import UsageError
+    from keypose.cli.output import UsageError, missing_argument_error
     from keypose.cli.storage_run import find_originals, find_uncompressed, select_compressed
     from keypose.errors import FileError
 
     if not files:
-        raise UsageError("no file named, expected at least one .kps file, folder or pattern")
+        raise missing_argument_error("no file named", "at least one .kps file, folder or pattern")
     load_options = load.load_options()
     inputs = select_compressed(discover_clips(files), files)
     if against is not None and not os.path.lexists(against):
         near = suggest_file(against)
-        raise FileError(f"--against {against}: no such file or folder{f'; did you mean {near}?' if near else ''}")
+        hint = f"did you mean {near}?" if near else None
+        raise FileError("no such file or folder", code="no_such_file", path=against, hint=hint)
     if against is not None and not against.is_dir() and len(inputs.files) > 1:
-        raise UsageError(f"--against {against}: one file for {len(inputs.files)}, expected a folder of originals")
+        raise UsageError(
+            f"is one file for {len(inputs.files)}", option="against", value=against, expected="a folder of originals"
+        )
     paths = [file.path for file in inputs.files]
     originals = [None] * len(paths) if against is None else find_originals(inputs.files, against)
     work = [VerifyJob(path, original, load_options) for path, original in zip(paths, originals, strict=True)]

@@ -121,7 +121,9 @@ def _positions_at_rate(motion: Motion, joints: list[int]) -> Floats:
     n_frames = motion.n_frames * FPS / motion.fps
     if n_frames > MAX_FRAMES:
         raise OptionError(
-            f"{motion.name or 'the motion'} lasts {motion.duration_s:.0f} s",
+            f"lasts {motion.duration_s:.0f} s",
+            code="too_long",
+            subject=motion.name or "the motion",
             expected=f"at most {MAX_FRAMES / FPS:.0f} s of what is compared",
         )
     if n_frames <= CHUNK_FRAMES:

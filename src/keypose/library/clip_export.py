@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 
-from keypose.errors import FileError, KeyposeError, OptionError, format_value
+from keypose.errors import FileError, KeyposeError, OptionError
 from keypose.formats.base import write_atomically
 from keypose.library.records import Clip
 from keypose.library.rows import file_stem
@@ -41,7 +41,7 @@ def export_each(
     chosen_clips = list(clips)
     invalid = next((clip for clip in chosen_clips if not isinstance(clip, Clip)), None)
     if invalid is not None:
-        raise OptionError(f"clips has {format_value(invalid)}", expected="clips, as clips() and clip() give them")
+        raise OptionError(option="clips", value=invalid, expected="clips, as clips() and clip() give them")
     target = _create_folder(folder)
     for clip, name in zip(chosen_clips, file_names(chosen_clips), strict=True):
         try:
@@ -86,7 +86,7 @@ def _add_hash(clip: Clip, taken_names: set[str]) -> str:
 def _write_clip(store: Store, clip: Clip, path: Path) -> Path:
     data = store.read_bytes(clip)
     if path.is_symlink():
-        raise FileError("is a link", path=path, expected="a free name")
+        raise FileError("is a link", path=path, expected="a free name", code="exists")
     try:
         existing = path.read_bytes() if path.is_file() and path.stat().st_size == len(data) else None
     except OSError as error:
@@ -94,6 +94,8 @@ def _write_clip(store: Store, clip: Clip, path: Path) -> Path:
     if existing == data:
         return path
     if os.path.lexists(path):
-        raise FileError("is there with other content", path=path, expected="a free name or the same bytes")
+        raise FileError(
+            "is there with other content", path=path, expected="a free name or the same bytes", code="exists"
+        )
     write_atomically(path, data, overwrite=False)
     return path

@@ -91,7 +91,7 @@ def add(
         return add_motion(store, content, metadata, checked_tolerance_mm)
     if isinstance(content, bytes):
         if name is None:
-            raise OptionError("name=None", expected="a name, as bytes have none")
+            raise OptionError(option="name", value=None, expected="a name, as bytes have none")
         metadata = ClipMetadata(clean_name(name), clean_tag_names, clean_fields(source or "", licence, note))
         return add_bytes(store, content, metadata, checked_tolerance_mm, options)
     path, file_name = default_name(content)
@@ -123,7 +123,8 @@ def add_bytes(
     if len(data) > store.limits.bytes:
         raise LimitError(
             metadata.name,
-            f"{len(data)} bytes, expected at most {store.limits.bytes}",
+            f"{len(data)} bytes",
+            expected=f"at most {store.limits.bytes}",
             hint=limit_hint("bytes"),
         )
     content = unzip_content(data, Path(metadata.name), store.limits)

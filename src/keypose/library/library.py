@@ -306,7 +306,9 @@ class Library:
         elif not isinstance(content, Iterable):
             raise OptionError(f"{type(content).__name__} to add", expected="a path, bytes or a Motion")
         if name is not None:
-            raise OptionError(f"name={name!r} for many files, expected none: each is named after its file")
+            raise OptionError(
+                "for many files", option="name", value=name, expected="none: each is named after its file"
+            )
         collector = ReportCollector(on_progress)
         self.ingest(
             content,

@@ -79,8 +79,13 @@ def load_version(connection: sa.Connection, location: str) -> int:
         return 0
     versions = list(connection.scalars(sa.select(tables.library_info.c.version)))
     if len(versions) != 1 or not isinstance(versions[0], int) or versions[0] < 1:
-        raise FormatError(location, f"the database is damaged: its versions are {versions[:3]}, expected one")
+        raise FormatError(
+            location,
+            f"the database is damaged: its versions are {versions[:3]}",
+            expected="one",
+            code="library_damaged",
+        )
     if versions[0] != SCHEMA_VERSION:
-        raise FormatError(location, f"a library of version {versions[0]}, made by another Keypose, expected version "
-                                    f"{SCHEMA_VERSION}")  # fmt: skip
+        raise FormatError(location, f"a library of version {versions[0]}, made by another Keypose", expected=f"version "
+                                    f"{SCHEMA_VERSION}", code="unsupported")  # fmt: skip
     return versions[0]

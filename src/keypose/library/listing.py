@@ -119,6 +119,7 @@ def stats(store: Store) -> Stats:
             "the sums of durations, frames or bytes are none",
             expected="numbers",
             hint=Hint(python="verify() says of which clips", command="keypose library verify says of which clips"),
+            code="library_damaged",
         )
     return Stats(int(count), float(duration_s), int(n_frames), int(size), int(skeletons), tag_counts)
 

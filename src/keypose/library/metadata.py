@@ -170,8 +170,10 @@ def save_draft(store: Store, name_or_hash: str, data: str, revision: int | None)
         current = None if row is None or row.data == DELETED else row.revision
         if current != expected:
             raise Conflict(
-                f"{clip.name}: the draft was changed in the meantime: {_revision_text(current)}, "
-                f"expected {_revision_text(expected)}"
+                f"the draft was changed in the meantime: {_revision_text(current)}",
+                subject=clip.name,
+                value=current,
+                expected=_revision_text(expected),
             )
         values = {"revision": 1 if row is None else row.revision + 1, "changed_at": now_text(), "data": checked_data}
         connection.execute(
@@ -201,7 +203,9 @@ def _build_draft(store: Store, clip: Clip, row: sa.Row[tuple[int, int, str, str]
         return Draft(clip.hash, int(row.revision), datetime.fromisoformat(row.changed_at), row.data)
     except (ValueError, TypeError):
         location = store.database.dialect.location
-        raise FormatError(location, f"the draft of {clip.name} is damaged, expected a revision and a date") from None
+        raise FormatError(
+            location, f"the draft of {clip.name} is damaged", expected="a revision and a date", code="library_damaged"
+        ) from None
 
 
 def _revision_text(revision: int | None) -> str:
@@ -210,13 +214,13 @@ def _revision_text(revision: int | None) -> str:
 
 def _check_data(data: str) -> str:
     if not check_text("data", data) or "\0" in data:
-        raise OptionError("data without a character, or with a null one", expected="text")
+        raise OptionError("no character, or a null one", option="data", expected="text")
     try:
         size = len(data.encode())
     except UnicodeEncodeError:
-        raise OptionError("data with half a character (a lone surrogate)", expected="text") from None
+        raise OptionError("half a character (a lone surrogate)", option="data", expected="text") from None
     if size > MAX_BYTES:
-        raise OptionError(f"data of {size} bytes", expected=f"at most {MAX_BYTES}")
+        raise OptionError(f"{size} bytes", option="data", expected=f"at most {MAX_BYTES}")
     return data
 
 
@@ -251,7 +255,9 @@ def list_trash(store: Store) -> tuple[tuple[Clip, datetime], ...]:
         dated = [(clip, datetime.fromisoformat(trashed_at[clip_id])) for clip_id, clip in clips_by_id.items()]
     except (ValueError, TypeError):
         location = store.database.dialect.location
-        raise FormatError(location, "the dates of the trash are damaged, expected dates") from None
+        raise FormatError(
+            location, "the dates of the trash are damaged", expected="dates", code="library_damaged"
+        ) from None
     return tuple(sorted(dated, key=lambda name: name[1], reverse=True))
 
 

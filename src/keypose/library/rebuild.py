@@ -313,7 +313,7 @@ def _read(store: Store, row: Mapping[str, Any]) -> PreparedClip:
         "",
     )
     if not is_sha256(digest):
-        raise FormatError(str(store.blobs), "no bytes of the clip are there")
+        raise FormatError(str(store.blobs), "no bytes of the clip are there", code="missing_blob")
     placeholder = store.blobs.placeholder_path("clip")
     return prepare_clip(
         read_source(

@@ -70,7 +70,9 @@ def results_page(query: PageQuery, hits: Sequence[PageHit]) -> str:
     The page makes no requests; texts and pictures from clips cannot inject anything.
     """
     if len(hits) > MAX_HITS:
-        raise OptionError(f"a page of {len(hits):,} hits", expected=f"at most {MAX_HITS:,}: take a smaller limit")
+        raise OptionError(
+            f"{len(hits):,} for a page", option="hits", expected=f"at most {MAX_HITS:,}: take a smaller limit"
+        )
     sections = [Section("query", "Searched for", strip_html(query.strip))] if query.strip is not None else []
     sections.append(Section("hits", "Found", _hits_html(query, hits)))
     if query.command:

@@ -185,6 +185,7 @@ def find_clip(connection: sa.Connection, name_or_hash: str, *, in_trash: bool = 
         raise OptionError(
             f"{len(matches)} clips are called {name[:80]!r}",
             expected=f"the hash of one of them: {which}{(', ...' if len(matches) > 5 else '')}",
+            code="ambiguous_clip",
         )
     return next(iter(matches.items()))
 
@@ -285,10 +286,10 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
         raise OptionError(option="tags", value=tags, expected="several texts")
     items = list(islice(tags, MAX_TAGS + 1))
     if len(items) > MAX_TAGS:
-        raise OptionError(f"more than {MAX_TAGS} tags", expected=f"at most {MAX_TAGS} at once")
+        raise OptionError(f"more than {MAX_TAGS}", option="tags", expected=f"at most {MAX_TAGS} at once")
     cleaned = {" ".join(clean_line(check_text("tag", tag), MAX_TAG_CHARS).lower().split()) for tag in items}
     if "" in cleaned:
-        raise OptionError("an empty tag", expected="a word or a few")
+        raise OptionError("an empty one", option="tags", expected="a word or a few")
     return tuple(sorted(cleaned))
 
 

@@ -105,7 +105,7 @@ class Database:
         if recorded is not None:
             return location
         if not create:
-            raise FileError("no such library", path=self.dialect.location)
+            raise FileError("no such library", path=self.dialect.location, code="unknown_library")
         with self.begin_write() as connection:
             recorded = self._recorded_location(connection)
             if recorded is not None:  # created by another process in the meantime, possibly with another location
@@ -161,5 +161,7 @@ def load_identity(connection: sa.Connection) -> str | None:
 def _load_blob_location(connection: sa.Connection, location: str) -> str:
     values = list(connection.scalars(sa.select(library_info.c.blob_location)))
     if len(values) != 1 or not isinstance(values[0], str):
-        raise FormatError(location, "the database is damaged: it does not say where its bytes are")
+        raise FormatError(
+            location, "the database is damaged: it does not say where its bytes are", code="library_damaged"
+        )
     return values[0]

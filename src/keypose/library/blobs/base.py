@@ -46,14 +46,16 @@ def is_library_name(name: str) -> bool:
 def check_hash(location: str | Path, digest: str) -> str:
     """Return ``digest``; FormatError if it is no sha256."""
     if not is_sha256(digest):
-        raise FormatError(location, f"{digest[:80]!r} is no sha256, expected 64 hexadecimal digits")
+        raise FormatError(location, f"{digest[:80]!r} is no sha256", expected="64 hexadecimal digits")
     return digest
 
 
 def check_content(location: str | Path, data: bytes, digest: str) -> bytes:
     """Return ``data``; FormatError if its sha256 is not ``digest``."""
     if (actual := sha256_hex(data)) != digest:
-        raise FormatError(location, f"is damaged: its {len(data)} bytes have the sha256 {actual}, expected its name")
+        raise FormatError(
+            location, f"is damaged: its {len(data)} bytes have the sha256 {actual}", expected="its name", code="damaged"
+        )
     return data
 
 

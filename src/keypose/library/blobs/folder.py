@@ -83,7 +83,9 @@ class FolderBlobs:
         try:
             return check_content(path, _read(path, max(self.max_bytes, n_bytes)), digest)
         except FileNotFoundError:
-            raise FileError("no such file, though the library has a clip of it", path=path) from None
+            raise FileError(
+                "no such file, though the library has a clip of it", path=path, code="missing_blob"
+            ) from None
         except OSError as error:
             raise _file_error(path, "read", error) from None
 
@@ -141,7 +143,7 @@ class FolderBlobs:
         except OSError as error:
             raise _file_error(self.root, "made", error) from None
         if not os.access(self.root, os.W_OK | os.X_OK):
-            raise FileError("cannot be written to", path=self.root)
+            raise FileError("cannot be written to", path=self.root, code="read_only")
 
     def read_owner(self) -> bytes | None:
         """Return the content of the owner file."""
@@ -202,16 +204,18 @@ def _read(path: Path, max_bytes: int) -> bytes:
     """Return the bytes of a regular file; FormatError for anything else."""
     mode = path.lstat().st_mode
     if stat.S_ISDIR(mode):  # a folder is never replaced, as it may contain files of the user
-        raise FormatError(path, "is a folder, expected a file: move it away")
+        raise FormatError(path, "is a folder", expected="a file: move it away")
     if not stat.S_ISREG(mode):
-        raise FormatError(path, "is a link, a folder or a device, expected a file")
+        raise FormatError(path, "is a link, a folder or a device", expected="a file")
     descriptor = os.open(path, os.O_RDONLY | _OPEN_FLAGS)
     with open(descriptor, "rb") as file:  # noqa: PTH123 - a descriptor, not a path
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise FormatError(path, "is a link, a folder or a device, expected a file")
+            raise FormatError(path, "is a link, a folder or a device", expected="a file")
         if status.st_size > max_bytes:
-            raise FormatError(path, f"is damaged: it has {status.st_size} bytes, expected at most {max_bytes}")
+            raise FormatError(
+                path, f"is damaged: it has {status.st_size} bytes", expected=f"at most {max_bytes}", code="damaged"
+            )
         return file.read()
 
 
@@ -273,7 +277,8 @@ def normalize_location(location: str | PathLike[str]) -> str:
     url_parts = urlsplit(text)
     if url_parts.password or "@" in url_parts.netloc or url_parts.query:
         raise OptionError(
-            "blobs is a URL with a user, a password or options",
+            "a URL with a user, a password or options",
+            option="blobs",
             expected="them in the environment or in the settings of the store: the URL is kept in the database",
         )
     if url_parts.scheme in ("file", "local"):
@@ -285,11 +290,16 @@ def open_blobs(location: str, dialect: Dialect, max_bytes: int = Limits().bytes)
     """Return the blobs at a recorded location."""
     if location == DEFAULT_LOCATION:
         if dialect.path is None:
-            raise FormatError(dialect.location, "does not say where the bytes of its clips are")
+            raise FormatError(dialect.location, "does not say where the bytes of its clips are", code="library_damaged")
         return FolderBlobs(Path(_default_path(dialect.path)), max_bytes)
     if "://" not in location:
         if not Path(location).is_absolute():
-            raise FormatError(dialect.location, f"its bytes are in {location[:80]!r}, expected a full path or a URL")
+            raise FormatError(
+                dialect.location,
+                f"its bytes are in {location[:80]!r}",
+                expected="a full path or a URL",
+                code="library_damaged",
+            )
         return FolderBlobs(Path(location), max_bytes)
     from keypose.library.blobs.object_store import FsspecBlobs
 
@@ -335,6 +345,7 @@ def choose_identity(blobs: Blobs, *, is_default_location: bool) -> str:
                 python=f"{first_step} rebuild() takes its clips in",
                 command=f"{first_step} keypose library rebuild takes its clips in",
             ),
+            code="other_library",
         )
     foreign_names = [name for name in blobs.top_level_names() or () if not is_library_name(name) or name == OWNER_FILE]
     if foreign_names:
@@ -364,6 +375,6 @@ def check_owner(blobs: Blobs, identity: str | None, location: str) -> None:
             return
         if owner is not None:
             raise FormatError(location, f"the bytes at {blobs} are those of another library ({OWNER_FILE} there says "
-                                        "so), expected its own")  # fmt: skip
+                                        "so)", expected="its own", code="other_library")  # fmt: skip
         if blobs.top_level_names() is not None:
             write_identity(blobs, identity)

@@ -85,7 +85,9 @@ class FsspecBlobs:
         try:
             data = self._read(path, max(self.max_bytes, n_bytes))
         except FileNotFoundError:
-            raise FileError("no such file, though the library has a clip of it", path=self._display_url(path)) from None
+            raise FileError(
+                "no such file, though the library has a clip of it", path=self._display_url(path), code="missing_blob"
+            ) from None
         return check_content(self._display_url(path), data, digest)
 
     def _read(self, path: str, max_bytes: int) -> bytes:

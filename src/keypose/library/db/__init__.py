@@ -32,14 +32,15 @@ def choose_dialect(location: str | PathLike[str], busy_s: float) -> Dialect:
         text = os.fspath(location)
         path = Path(text)
     except TypeError:
-        raise OptionError(f"path={type(location).__name__}", expected="the path or the URL of a library") from None
+        raise OptionError(option="path", value=location, expected="the path or the URL of a library") from None
     if "\0" in os.fspath(path) or text == ":memory:":  # a separate database for every connection
-        raise OptionError(f"path={text[:80]!a}", expected="the path or the URL of a library")
+        raise OptionError(option="path", value=text[:80], expected="the path or the URL of a library")
     match = _SCHEME.match(text) if isinstance(text, str) else None
     if match is None:
         return SqliteDialect(path, busy_s)
     if match[1].lower() not in SCHEMES:
-        raise OptionError(f"a URL of {match[1]}", expected="the path of a library or postgresql://user@host/database")
+        expected = "the path of a library or postgresql://user@host/database"
+        raise OptionError(f"a URL of {match[1]}", option="path", expected=expected)
     from keypose.library.db.postgres import PostgresDialect
 
     return PostgresDialect(text, busy_s)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,19 +19,53 @@ from keypose.library.tables import increment_changes, indexes
 MAX_TIMEOUT_MS = 2**31 - 1
 _CREATE_WORD_INDEX = "CREATE INDEX ix_words_text ON words USING gin (array_to_tsvector(text))"
 
-# Messages by prefix of SQLSTATE; the longest matching prefix is used.
-_DISK_FULL = "53100"
-_MESSAGES = {
-    "28": "the server refuses this user ({cause}), expected a user and a password that it knows",
-    "3D": "no such database on the server ({cause})",
-    "42501": "permission denied ({cause}); ask the administrator for the right to it",
-    "40": "others were writing at the same time ({cause}); try again",
-    _DISK_FULL: "cannot be written (the disk of the server is full)",
-    "53": "the server has no room for more ({cause}); try again later",
-    "25006": "cannot be written ({cause}), expected a server that is no standby",
-    "57P01": "the connection was lost ({cause}); what was not reported as done is not there: do it again",
-    "57P02": "the connection was lost ({cause}); what was not reported as done is not there: do it again",
-    "08": "the connection was lost ({cause}); whether the last change is there, the library says: look, or do it again",
+@dataclass(frozen=True)
+class _Problem:
+    """The fields of an error of the server; ``{cause}`` stands for its own message."""
+
+    code: str
+    problem: str
+    expected: str | None = None
+    hint: str | None = None
+
+    def error(self, location: str, cause: str) -> FileError:
+        """Return the error for the database at ``location``."""
+        problem = self.problem.format(cause=cause)
+        return FileError(problem, code=self.code, path=location, expected=self.expected, hint=self.hint)
+
+
+_NO_CONNECTION = _Problem(
+    code="no_connection",
+    problem="no connection ({cause})",
+    expected="a server that answers, a database of it, and its user and password",
+)
+_STOPPED = _Problem(
+    code="connection_lost",
+    problem="the connection was lost ({cause})",
+    hint="what was not reported as done is not there: do it again",
+)
+# By prefix of SQLSTATE; the longest matching prefix is used.
+_PROBLEMS = {
+    "28": _Problem(
+        code="file",
+        problem="the server refuses this user ({cause})",
+        expected="a user and a password that it knows",
+    ),
+    "3D": _Problem(code="file", problem="no such database on the server ({cause})"),
+    "42501": _Problem(
+        code="permission", problem="permission denied ({cause})", hint="ask the administrator for the right to it"
+    ),
+    "40": _Problem(code="busy", problem="others were writing at the same time ({cause})", hint="try again"),
+    "53100": _Problem(code="disk_full", problem="cannot be written (the disk of the server is full)"),
+    "53": _Problem(code="busy", problem="the server has no room for more ({cause})", hint="try again later"),
+    "25006": _Problem(code="read_only", problem="cannot be written ({cause})", expected="a server that is no standby"),
+    "57P01": _STOPPED,
+    "57P02": _STOPPED,
+    "08": _Problem(
+        code="connection_lost",
+        problem="the connection was lost ({cause})",
+        hint="whether the last change is there, the library says: look, or do it again",
+    ),
 }
 _DAMAGE_CODES = ("XX001", "XX002")
 _WRONG_SCHEMA_CODES = ("22", "23", "42", "0A")  # the tables are not those of a library
@@ -213,29 +248,33 @@ def translate_error(error: BaseException, location: str, busy_s: float) -> Keypo
     if isinstance(error, KeyposeError):
         return error
     if isinstance(error, sa.exc.TimeoutError):
-        return FileError("all connections have been in use for too long", path=location)
+        return FileError("all connections have been in use for too long", path=location, code="busy")
     cause = getattr(error, "orig", None) or error
     if isinstance(cause, UnicodeEncodeError):
         return OptionError(f"{cause.object[:80]!a} has half a character (a lone surrogate)", expected="text")
     code = getattr(cause, "sqlstate", None) or ""
     first = (str(cause).strip().splitlines() or [type(cause).__name__])[0]
     if code == "55P03":
-        return FileError(f"another process has been writing for more than {busy_s:g} s", path=location)
-    for start in sorted(_MESSAGES, key=len, reverse=True):
+        return FileError(f"another process has been writing for more than {busy_s:g} s", path=location, code="busy")
+    for start in sorted(_PROBLEMS, key=len, reverse=True):
         if code.startswith(start):
-            message_code = "disk_full" if start == _DISK_FULL else None
-            return FileError(_MESSAGES[start].format(cause=first), code=message_code, path=location)
+            return _PROBLEMS[start].error(location, first)
     if code in _DAMAGE_CODES:
-        return FormatError(location, f"the database is damaged ({first}), expected a library of clips")
+        return FormatError(
+            location, f"the database is damaged ({first})", expected="a library of clips", code="library_damaged"
+        )
     if code.startswith(_WRONG_SCHEMA_CODES):
-        return FormatError(location, f"its tables are not those of a library ({first})")
+        return FormatError(location, f"its tables are not those of a library ({first})", code="not_a_library")
     if isinstance(cause, psycopg.OperationalError) and not code:
-        return FileError(_message_without_code(error, first), path=location)
+        return _find_problem_without_code(error, first).error(location, first)
     return FileError(f"cannot be used ({first})", path=location)
 
 
-def _message_without_code(error: BaseException, first: str) -> str:
-    """Return the message for errors without SQLSTATE: libpq has none before a connection exists or when one breaks."""
-    if getattr(error, "connection_invalidated", False) or "closed" in first or "lost" in first:
-        return _MESSAGES["08"].format(cause=first)
-    return f"no connection ({first}), expected a server that answers, a database of it, and its user and password"
+def _find_problem_without_code(error: BaseException, cause: str) -> _Problem:
+    """Return the problem of an error without SQLSTATE: libpq has none before a connection exists or when one breaks.
+
+    Its message is all that distinguishes these.
+    """
+    if getattr(error, "connection_invalidated", False) or "closed" in cause or "lost" in cause:
+        return _PROBLEMS["08"]
+    return _NO_CONNECTION

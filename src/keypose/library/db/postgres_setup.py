@@ -59,11 +59,16 @@ def _check_server(cursor: psycopg.Cursor[Any], address: Address, busy_ms: int, c
         raise FileError(f"PostgreSQL {version}", path=location, expected=f"{MIN_SERVER} or newer")
     cursor.execute(f"SET LOCAL lock_timeout = {busy_ms}; SET LOCAL client_min_messages = warning")
     if not create and not _list_tables(cursor, address.schema):
-        raise FileError("no such library", path=location)
+        raise FileError("no such library", path=location, code="unknown_library")
     cursor.execute("SELECT pg_advisory_xact_lock(%s)", (_SETUP_LOCK,))
     tables = _list_tables(cursor, address.schema)
     if tables and library_info.name not in tables:
-        raise FormatError(location, f"its schema {address.schema} is of something else, expected a library of clips")
+        raise FormatError(
+            location,
+            f"its schema {address.schema} is of something else",
+            expected="a library of clips",
+            code="not_a_library",
+        )
     server = _ensure_extension(cursor, location)
     cursor.execute("SELECT 1 FROM pg_namespace WHERE nspname = %s", (address.schema,))
     if cursor.fetchone() is None:
@@ -137,9 +142,13 @@ class Address:
         try:
             url = sa.make_url(text)
         except (sa.exc.ArgumentError, ValueError):
-            raise OptionError("a URL that cannot be read", expected="postgresql://user@host:port/database") from None
+            raise OptionError(
+                "a URL that cannot be read", option="path", expected="postgresql://user@host:port/database"
+            ) from None
         if not url.database:
-            raise OptionError("a URL without a database", expected="postgresql://user@host:port/database")
+            raise OptionError(
+                "a URL without a database", option="path", expected="postgresql://user@host:port/database"
+            )
         schema = url.query.get("schema", SCHEMA)
         if not isinstance(schema, str) or not _NAME.fullmatch(schema) or schema.startswith("pg_"):
             raise OptionError(

@@ -33,8 +33,8 @@ Halves = NDArray[np.float16]
 def vector_table(descriptor: str, n_dimensions: int) -> str:
     """Return the table name for a descriptor and a vector length, which other versions may change."""
     if not _NAME.fullmatch(descriptor) or not 0 < n_dimensions <= MAX_DIMENSIONS:
-        raise FormatError(descriptor[:80], f"vectors of {n_dimensions} numbers, expected 1 to {MAX_DIMENSIONS}, and a "
-                                           "name of small letters, digits and _")  # fmt: skip
+        expected = f"1 to {MAX_DIMENSIONS}, and a name of small letters, digits and _"
+        raise FormatError(descriptor[:80], f"vectors of {n_dimensions} numbers", expected=expected)
     return f"{PREFIX}{descriptor}_{n_dimensions}"
 
 

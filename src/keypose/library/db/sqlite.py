@@ -49,7 +49,7 @@ class SqliteDialect:
         if os.path.isdir(self.path):  # noqa: PTH112 - Path.is_dir raises for names that are too long
             raise FileError("is a folder", path=self.location, expected="the file of a library")
         if not create and not (os.path.isfile(self.path) and self.path.stat().st_size):  # noqa: PTH113 - as above
-            raise FileError("no such library", path=self.location)
+            raise FileError("no such library", path=self.location, code="unknown_library")
         engine = sa.create_engine(
             sa.URL.create("sqlite", database=self.location),
             creator=self._connect,
@@ -89,7 +89,9 @@ class SqliteDialect:
         connection.isolation_level = None
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and library_info.name not in tables:
-            raise FormatError(self.location, "is a database of something else, expected a library of clips")
+            raise FormatError(
+                self.location, "is a database of something else", expected="a library of clips", code="not_a_library"
+            )
         connection.execute("PRAGMA foreign_keys = ON")
         connection.execute("PRAGMA synchronous = FULL")
         connection.execute("PRAGMA cell_size_check = ON")
@@ -110,6 +112,7 @@ class SqliteDialect:
                 path=self.location,
                 expected="it to stay",
                 hint="open it again",
+                code="library_moved",
             )
 
     def _current_file(self) -> FileIdentity | None:
@@ -209,21 +212,30 @@ class SqliteDialect:
         if isinstance(error, KeyposeError):
             return error
         if isinstance(error, sa.exc.TimeoutError):
-            return FileError(f"all connections have been in use for too long ({error})", path=self.location)
+            return FileError(
+                f"all connections have been in use for too long ({error})", path=self.location, code="busy"
+            )
         cause = getattr(error, "orig", None) or error
         if isinstance(cause, UnicodeEncodeError):
             return OptionError(f"{cause.object[:80]!a} has half a character (a lone surrogate)", expected="text")
         code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
         if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or isinstance(cause, UnicodeDecodeError):
-            return FormatError(self.location, f"the database is damaged ({cause}), expected a library of clips")
+            return FormatError(
+                self.location,
+                f"the database is damaged ({cause})",
+                expected="a library of clips",
+                code="library_damaged",
+            )
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            return FileError(f"another process has been writing for more than {self.busy_s:g} s", path=self.location)
+            return FileError(
+                f"another process has been writing for more than {self.busy_s:g} s", path=self.location, code="busy"
+            )
         if code == sqlite3.SQLITE_READONLY:
-            return FileError("cannot be written (you may only read it)", path=self.location)
+            return FileError("cannot be written (you may only read it)", path=self.location, code="read_only")
         if code == sqlite3.SQLITE_FULL:
             return FileError("cannot be written (the disk is full)", code="disk_full", path=self.location)
         if code in (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_CONSTRAINT, 0):
-            return FormatError(self.location, f"its tables are not those of a library ({cause})")
+            return FormatError(self.location, f"its tables are not those of a library ({cause})", code="not_a_library")
         return FileError(f"cannot be used ({cause})", path=self.location)
 
 

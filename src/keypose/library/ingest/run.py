@@ -225,8 +225,11 @@ class IngestRun:
             self.report_failure(pending.path, message, warnings, error)
             return
         if value.analysis.version != ANALYSIS_VERSION:
-            raise KeyposeError(f"a worker analyses by version {value.analysis.version}, expected "
-                               f"{ANALYSIS_VERSION}: all must run the same Keypose")  # fmt: skip
+            raise KeyposeError(
+                f"a worker analyses by version {value.analysis.version}",
+                code="worker",
+                expected=f"{ANALYSIS_VERSION}: all must run the same Keypose",
+            )
         prepared = replace(
             value,
             data=value.data or pending.job.data,
@@ -379,7 +382,7 @@ def choose_engine(jobs: int | None, engine: str | None) -> Engine:
     if not check_text("engine", engine).startswith(SCHEMES):
         raise OptionError(option="engine", value=engine, expected="the address of a Dask scheduler: dask://host:8786")
     if count is not None:
-        raise OptionError(f"jobs={jobs} and engine={engine!r}: a cluster has as many workers as it has")
+        raise OptionError(f"and engine={engine!r}: a cluster has as many workers as it has", option="jobs", value=jobs)
     return Engine(None, engine)
 
 

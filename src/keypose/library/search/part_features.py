@@ -66,11 +66,11 @@ class PartTrack(Frozen):
         n, size = self.vectors.shape if self.vectors.ndim == 2 else (0, 0)
         if n < 1 or size != SIZE or self.vectors.dtype != np.float16:
             actual = f"{self.vectors.dtype} numbers of shape {self.vectors.shape}"
-            raise ModelError(f"vectors: {actual}, expected float16 of shape (at least 1, {SIZE})")
+            raise ModelError(f"vectors: {actual}", expected=f"float16 of shape (at least 1, {SIZE})")
         if not (self.vectors.min() >= -MAX_VALUE and self.vectors.max() <= MAX_VALUE):  # nor NaN
-            raise ModelError(f"vectors: numbers beyond {MAX_VALUE:g}, expected none")
+            raise ModelError(f"vectors: numbers beyond {MAX_VALUE:g}", expected="none")
         if not (0.0 < self.duration_s <= (n + 1) / RATE and abs(self.start_offset_s) <= 1 / RATE):
-            raise ModelError(f"duration_s={self.duration_s:g}, expected about {n / RATE:g}, as long as the samples")
+            raise ModelError(f"duration_s={self.duration_s:g}", expected=f"about {n / RATE:g}, as long as the samples")
         self._set_field("vectors", freeze_or_copy(self.vectors))
 
     def __len__(self) -> int:

@@ -90,7 +90,7 @@ class PartGallery(Frozen):
         allowed = np.ones(len(self.durations_s), bool) if is_allowed is None else np.asarray(is_allowed, bool)
         if allowed.shape != self.durations_s.shape:
             raise OptionError(
-                f"among: shape {allowed.shape}", expected=f"one flag for each of {len(self.durations_s)} clips"
+                f"shape {allowed.shape}", option="among", expected=f"one flag for each of {len(self.durations_s)} clips"
             )
         if not allowed.any():
             return []

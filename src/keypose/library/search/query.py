@@ -174,17 +174,17 @@ def parse_pose_vector(values: Sequence[float]) -> Singles:
     """Return the checked vector of a pose."""
     try:
         return freeze_floats(values, (POSE_SIZE,), "pose_vector").astype(np.float32)
-    except ModelError as error:
-        raise OptionError(f"{error}: {POSE_SIZE} as pose_vector() gives them") from None
+    except ModelError:
+        expected = f"{POSE_SIZE} numbers, as pose_vector() gives them"
+        raise OptionError(option="pose_vector", value=values, expected=expected) from None
 
 
 def parse_frame_range(start: int, end: int, n_frames: int) -> tuple[int, int]:
     """Return the checked half-open range of frames of a query."""
     first, stop = check_int("start", start, min_value=0), check_int("end", end)
     if not first < stop <= n_frames:
-        raise OptionError(
-            f"frames {first}:{stop} of {n_frames}", expected=f"a start below the end, which is at most {n_frames}"
-        )
+        expected = f"more than start={first} and at most {n_frames}"
+        raise OptionError(option="end", value=stop, expected=expected)
     return first, stop
 
 
