@@ -54,7 +54,7 @@ def test_reader_warnings_are_printed_once_per_kind(keypose: Callable) -> None:
     warned = [line for line in result.err.splitlines() if line.startswith("warning: ")]
     assert len(warned) == 1
     assert re.match(
-        r"warning: takes/\S+\.bvh.* the header says 2\d frames, .*\(and the like in 1 more file\)$", warned[0]
+        r"warning: takes/\S+\.bvh.* the header declares 2\d frames, .*\(and the like in 1 more file\)$", warned[0]
     )
     assert "3 of 3 files added, 6.00 s of motion in " in result.out
 
@@ -209,7 +209,7 @@ def test_warnings_of_a_search_are_lines_of_ours(keypose: Callable, recwarn: pyte
     keypose("library", "add", "long.bvh", "takes", "-q", "--jobs", 1)
     result = keypose("library", "search", "long", "--pose", 3)
     assert result.code == 0
-    assert result.err == "warning: long.bvh: the header says 61 frames, 60 rows follow; all of them are taken\n"
+    assert result.err == "warning: long.bvh: the header declares 61 frames, but 60 rows follow; all rows were read\n"
     payload = json.loads(keypose("library", "search", "long", "--pose", 3, "--json").out)
     assert len(payload["warnings"]) == 1 and payload["warnings"][0].startswith("long.bvh:")
     assert [str(each.message) for each in recwarn] == []

@@ -90,7 +90,7 @@ def test_moving_bones_have_position_channels(tmp_path):
     asf = swap(ASF, "dof rx ry rz", "dof rx ry l")
     assert [len(c) for c in kp.load(write(tmp_path, asf)).skeleton.channels] == [6, 3, 6, 3]
     asf = swap(ASF, "dof rx rz", "dof rx l")
-    assert any("'shin' stretches, but its end site" in n for n in kp.load(write(tmp_path, asf)).notes)
+    assert any("'shin' changes its length, but its end site" in n for n in kp.load(write(tmp_path, asf)).notes)
 
 
 def test_a_unit_that_is_not_stated_is_not_invented(tmp_path):

@@ -89,9 +89,9 @@ def test_a_skeleton_cut_short(tmp_path, lines):
 def test_unknown_keywords_are_ignored_with_a_warning(tmp_path, old, new):
     asf = swap(ASF, old, new)
     motion = re.sub("shin.*\n", "", AMC) if "colour" in new else AMC
-    with pytest.warns(FormatWarning, match=r"leg\.asf:\d+: the keyword '\S+' is not known and is left out"):
+    with pytest.warns(FormatWarning, match=r"leg\.asf:\d+: the keyword '\S+' is unknown and is left out"):
         m = kp.load(write(tmp_path, asf, motion))
-    assert any("not known" in note for note in m.notes)
+    assert any("is unknown" in note for note in m.notes)
 
 
 def test_keywords_of_the_format_that_are_not_needed(tmp_path):
@@ -150,7 +150,7 @@ def test_a_motion_cut_anywhere(tmp_path, first):
             with pytest.raises(KeyposeError):
                 kp.load(path)
         elif rest:
-            with pytest.warns(FormatWarning, match=rf"frame {first + frames} is not whole \(a download cut short"):
+            with pytest.warns(FormatWarning, match=rf"frame {first + frames} is incomplete \(truncated file"):
                 assert kp.load(path).n_frames == frames
         else:
             assert kp.load(path).n_frames == frames
@@ -165,12 +165,12 @@ def test_faults_that_no_truncation_explains(tmp_path):
 
 
 def test_a_cut_line_that_takes_nothing_away(tmp_path):
-    with pytest.warns(FormatWarning, match=r"leg\.amc:16: the last line is not whole and is left out"):
+    with pytest.warns(FormatWarning, match=r"leg\.amc:16: the last line is incomplete and is left out"):
         assert kp.load(write(tmp_path, motion=AMC + "ar")).n_frames == 3
 
 
 def test_an_unknown_keyword_of_the_motion(tmp_path):
-    with pytest.warns(FormatWarning, match=r"leg\.amc:3: the keyword ':MYSTERY' \(and 1 more\) is not known"):
+    with pytest.warns(FormatWarning, match=r"leg\.amc:3: the keyword ':MYSTERY' \(and 1 more\) is unknown"):
         kp.load(write(tmp_path, motion=swap(AMC, ":DEGREES", ":MYSTERY 5\n:OTHER\n:DEGREES")))
 
 

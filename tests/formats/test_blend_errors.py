@@ -119,7 +119,7 @@ def test_invalid_answers(fake_interpreter, tmp_path, body, problem):
 def test_notes_that_do_not_fit_are_ignored_with_a_warning(fake_interpreter, tmp_path, notes):
     fake_interpreter(answer(facts(**notes)))
     (tmp_path / "x.blend").write_bytes(HEAD)
-    with pytest.warns(kp.FormatWarning, match="notes in the file are not used"):
+    with pytest.warns(kp.FormatWarning, match="data of Keypose in the file are not used"):
         assert kp.load(tmp_path / "x.blend").n_frames == 2
 
 

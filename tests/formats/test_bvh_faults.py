@@ -17,11 +17,11 @@ from support.bvh_files import HIERARCHY, ROWS, bvh_text
 @pytest.mark.parametrize(
     ("change", "message", "frames"),
     [
-        (lambda t: t.replace("Frames: 3", "Frames: 2"), "header says 2 frames, 3 rows follow", 3),
-        (lambda t: t.replace("Frames: 3", "Frames: 9"), "header says 9 frames, 3 rows follow", 3),
+        (lambda t: t.replace("Frames: 3", "Frames: 2"), "header declares 2 frames, but 3 rows follow", 3),
+        (lambda t: t.replace("Frames: 3", "Frames: 9"), "header declares 9 frames, but 3 rows follow", 3),
         (lambda t: t.rsplit(" ", 4)[0], "last row has 6 of 10 numbers", 2),
         (lambda t: t.replace("Time: 0.02", "Time: 0"), "30 fps is assumed", 3),
-        (lambda t: t.replace("2 22 4 -21", "2 22 4-21"), "lack the blank", 3),
+        (lambda t: t.replace("2 22 4 -21", "2 22 4-21"), "have no space before their minus sign", 3),
     ],
 )
 def test_repaired_with_a_warning(load_text, change, message, frames):

@@ -26,7 +26,7 @@ def test_thousands_of_equal_labels_are_read_quickly():
 def test_data_cut_short_are_read_as_far_as_they_go():
     data = C3D(walk()).data()
     start = data.index(np.float32(walk()[0]).tobytes()[:8])
-    with pytest.warns(FormatWarning, match="20 frames are stated, the file ends after 7"):
+    with pytest.warns(FormatWarning, match="20 frames are declared, but the file ends after 7"):
         m = read(data[: start + 7 * 48 + 20])
     np.testing.assert_allclose(m.world_positions(), walk()[:7])
     with pytest.raises(FormatError, match=rf"clip.c3d: byte {start}: 40 bytes of data, expected 48"):
@@ -40,11 +40,11 @@ def test_data_cut_short_are_read_as_far_as_they_go():
 @pytest.mark.parametrize(("parameters", "header", "message"), [
     ({"POINT:USED": 2}, {}, "POINT:USED says 2 points, the header 3; 3 are read"),
     ({}, {2: b"\x02\0"}, "POINT:USED says 3 points, the header 2; 3 are read"),
-    ({"POINT:DATA_START": 2}, {}, "POINT:DATA_START says block 2, the header .; . is taken"),
-    ({}, {16: b"\x02\0"}, "POINT:DATA_START says block ., the header 2; . is taken"),
-    ({"POINT:SCALE": 0.05}, {}, "the header's scale is -0.05, POINT:SCALE is 0.05; -0.05 is taken"),
-    ({}, {12: struct.pack("<f", 0.05)}, "the header's scale is 0.05, POINT:SCALE is -0.05; -0.05 is taken"),
-    ({"POINT:FRAMES": 60001}, {}, "60001 frames are stated, but also 400"),
+    ({"POINT:DATA_START": 2}, {}, "POINT:DATA_START says block 2, the header .; . is used"),
+    ({}, {16: b"\x02\0"}, "POINT:DATA_START says block ., the header 2; . is used"),
+    ({"POINT:SCALE": 0.05}, {}, "the header's scale is -0.05, POINT:SCALE is 0.05; -0.05 is used"),
+    ({}, {12: struct.pack("<f", 0.05)}, "the header's scale is 0.05, POINT:SCALE is -0.05; -0.05 is used"),
+    ({"POINT:FRAMES": 60001}, {}, "60001 and 400 frames are declared"),
     ({}, {4: b"\x63\0"}, "the header says 99 analog numbers a frame; 0 fit"),
 ])  # fmt: skip
 def test_of_two_values_the_one_that_fits_the_file_is_used(parameters, header, message):
@@ -54,7 +54,7 @@ def test_of_two_values_the_one_that_fits_the_file_is_used(parameters, header, me
 
 
 def test_of_two_scales_the_header_s_is_used():
-    with pytest.warns(FormatWarning, match=r"POINT:SCALE is 0.02; 0.05 is taken"):
+    with pytest.warns(FormatWarning, match=r"POINT:SCALE is 0.02; 0.05 is used"):
         m = read(C3D(walk(), integers=True, parameters={"POINT:SCALE": 0.02}))
     np.testing.assert_allclose(m.world_positions(), walk(), atol=SCALE / 2 + 1e-9)
 
@@ -98,7 +98,7 @@ def test_bad_headers_end_in_an_error_that_names_the_byte(header, error, message)
 def test_hostile_counts_stay_within_the_limits():
     for stated in ({"POINT:LONG_FRAMES": 4e9}, {"POINT:LONG_FRAMES": 3e38, "POINT:FRAMES": 65535}):
         data = C3D(walk(32, 4), parameters=stated, header={8: b"\xff\xff"}).data()  # 32 x 64 bytes: no padding
-        with pytest.warns(FormatWarning, match=r"\d+ frames are stated"):
+        with pytest.warns(FormatWarning, match=r"\d+ frames are declared"):
             assert read(data).n_frames == 32
     many = C3D(walk(1, 10), labels=()).data()
     with pytest.raises(LimitError, match="10 joints, more than the limit of 9"):

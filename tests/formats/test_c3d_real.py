@@ -70,13 +70,11 @@ def test_one_trial_in_six_encodings_is_one_motion(data_dir):
 def test_warnings_about_real_files(data_dir):
     folder = data_dir / "c3d"
     m, messages = load_with_warnings(folder / "motion-analysis_mac.c3d")
-    assert "the header's scale is 0.0551136, POINT:SCALE is 0.0215412; 0.0551136 is taken" in messages[0]
+    assert "the header's scale is 0.0551136, POINT:SCALE is 0.0215412; 0.0551136 is used" in messages[0]
     assert 1350 < m.height < 1500 and m.metres_per_unit == 0.001  # markers up to the shoulders of an adult, in mm
     assert "damaged at byte 5771" in load_with_warnings(folder / "bad-parameter-section.c3d")[1][0]
-    assert (
-        "515 frames are stated, but also 514" in load_with_warnings(folder / "phoenix_golfswing_datastart0.c3d")[1][0]
-    )
-    assert "1149 frames are stated, the file ends after 29" in load_with_warnings(folder / "optotrak.c3d")[1][0]
+    assert "515 and 514 frames are declared" in load_with_warnings(folder / "phoenix_golfswing_datastart0.c3d")[1][0]
+    assert "1149 frames are declared, but the file ends after 29" in load_with_warnings(folder / "optotrak.c3d")[1][0]
     assert "marker_040" in load_with_warnings(folder / "phasespace.c3d")[1][0]
     assert load_with_warnings(folder / "qualisys.c3d")[1] == []
     with pytest.raises(FormatError, match="frame 2: marker marker_011 was not seen"):

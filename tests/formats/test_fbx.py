@@ -99,7 +99,7 @@ def test_notes_about_what_is_not_read(read_with):
     assert any("dog" in note for note in motion.notes)
     with pytest.warns(kp.FormatWarning, match="2 animation layers"):
         read_with(answer(facts(layers=2)))
-    with pytest.warns(kp.FormatWarning, match="scaled unevenly"):
+    with pytest.warns(kp.FormatWarning, match="non-uniform scale"):
         read_with(answer(facts(is_uneven=True)))
 
 

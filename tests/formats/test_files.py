@@ -251,4 +251,4 @@ def test_the_number_of_warnings_is_limited(tmp_path):
     with pytest.warns(kp.FormatWarning) as caught:
         for n in range(1000):
             source.warn(f"fault {n}")
-    assert len(caught) == MAX_WARNINGS == len(source.notes) and "more is wrong" in source.notes[-1]
+    assert len(caught) == MAX_WARNINGS == len(source.notes) and "further problems" in source.notes[-1]

@@ -255,7 +255,7 @@ def test_names_that_are_shared_or_missing(tmp_path):
     scene.json["skins"] = [{"joints": [0, 1, 2]}]
     motion = load(tmp_path, scene.glb())
     assert motion.skeleton.names == ("node 0", "foot", "foot.001")
-    assert any("2 joints have no name of their own" in note for note in motion.notes)
+    assert any("2 joints have no unique name" in note for note in motion.notes)
 
 
 # Which animation, and when

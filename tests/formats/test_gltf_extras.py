@@ -67,7 +67,7 @@ def test_extras_that_do_not_fit_are_ignored(tmp_path, change):
     edited = read_document(path)
     change(edited)
     replace_document(path, edited)
-    with pytest.warns(kp.FormatWarning, match="own notes in the file are not used"):
+    with pytest.warns(kp.FormatWarning, match="data of Keypose in the file are not used"):
         result = kp.load(path)
     assert result.reference_pose is not None  # read like any other file
     assert result.n_frames == 20

@@ -190,7 +190,7 @@ def test_invalid_extras_about_keys_are_ignored(wrong, tmp_path):
     edited = read_document(tmp_path / "x.glb")
     next(node for node in edited["nodes"] if "extras" in node)["extras"][KEY]["keyed"] |= wrong
     replace_document(tmp_path / "x.glb", edited)
-    with pytest.warns(kp.FormatWarning, match="own notes in the file are not used"):
+    with pytest.warns(kp.FormatWarning, match="data of Keypose in the file are not used"):
         again = kp.load_keyed(tmp_path / "x.glb")
     assert again.keys.tolist() == [0, 4, 5, 11, 19] and again.up == "Y"
 

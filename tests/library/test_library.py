@@ -107,7 +107,7 @@ def test_bytes_need_a_name_and_read_no_other_file(library: Library, files: list[
     assert clip.name == "../../etc/pass wd" and library.get(clip.name).n_frames == 15
     with raises(OptionError, option="name", value=None):
         library.add(data)
-    with raises(FormatError, path="walk"):
+    with raises(FormatError, code="unknown_format", path="walk"):
         library.add(b"not a motion", name="walk")
     with raises(OptionError, expected="a path, bytes or a Motion"):
         library.add(3)  # type: ignore[arg-type]

@@ -198,9 +198,9 @@ def test_missing_companion_is_reported(open_page: OpenPage, tmp_path: Path) -> N
         expect(page.locator(".uploads-summary")).to_have_text("0 clips added, 4 failed")
         for name, message, hint in (
             ("07_99.amc", "The motion has no skeleton", acclaim),
-            ("09.asf", "A skeleton without motion", acclaim),
+            ("09.asf", "The file holds a skeleton without motion", acclaim),
             ("half.gltf", "'half.bin': no such file", scene),
-            ("other.bin", "The data of a .gltf file", scene),
+            ("other.bin", "The file holds data of a .gltf file", scene),
         ):
             problem = page.locator(".upload[data-stage=failed]", has_text=name).first
             expect(problem.locator(".upload-error")).to_contain_text(message)

@@ -303,6 +303,6 @@ def recognise_format(source: Source) -> Format:
             if suffix and suffix not in format_.suffixes:
                 source.note(f"the content is {format_.name}, not what the suffix {suffix} says")
             return format_
-    description = _describe_other_content(head)
     names = ", ".join(dict.fromkeys(f.name for f in FORMATS))
-    raise FormatError(source.path, f"{description or f'starts with {head[:24]!r}'}, expected one of {names}")
+    problem = _describe_other_content(head) or f"unknown format (starts with {head[:24]!r})"
+    raise FormatError(source.path, f"{problem}, expected one of {names}")

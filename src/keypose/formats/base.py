@@ -198,7 +198,7 @@ class Source:
         if self.warnings > MAX_WARNINGS:
             return
         if self.warnings == MAX_WARNINGS:
-            text = "more is wrong with this file than is listed here"
+            text = "the file has further problems that are not listed"
         self._add_note(text)
         warn_caller(FormatWarning(printable_text(text), path=self.path, line=line))
 

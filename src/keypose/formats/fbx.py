@@ -73,7 +73,7 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
     if "others" in facts:
         source.note(f"other skeletons in the file are left out: {', '.join(read_strings(source, facts, 'others'))}")
     if facts.get("is_uneven"):
-        source.warn("joints are scaled unevenly: their places are kept, their size is not")
+        source.warn("joints have a non-uniform scale: their positions are preserved, their scale is not")
     names = read_strings(source, facts, "names")
     source.check_joints(len(names))
     n = len(names)

@@ -64,7 +64,7 @@ class JsonObject:
         unknown = [key for key in self.values if key not in keys]
         if unknown:
             more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
-            self.source.warn(f"{self.member_location(unknown[0])}{more} means nothing here and is left out")
+            self.source.warn(f"{self.member_location(unknown[0])}{more} is unknown and is left out")
 
     def objects(self, key: str) -> JsonArray:
         """Return the array ``key`` of objects; empty if it is absent."""

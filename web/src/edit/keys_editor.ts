@@ -173,7 +173,7 @@ function ikSection(state: ClipState, poseTool: PoseTool, cleanups: (() => void)[
   return section(
     "IK handles",
     {},
-    h("p", { class: "note", text: `Drag a handle in the view, or move it in steps of ${100 * MOVE_STEP_M} cm.` }),
+    h("p", { class: "note", text: `Drag a handle in the view, or move it in steps of ${100 * MOVE_STEP_M}\u00a0cm.` }),
     fieldWithLabel("Handle", select),
     moveButtons,
   );

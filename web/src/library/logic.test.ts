@@ -91,9 +91,9 @@ describe("the explanation of a match", () => {
   const nothing = { body_parts: [], joint_distance_cm: null, duplicates: [] };
 
   it("names what agrees", () => {
-    expect(explainMatch({ ...nothing, body_parts: ["left_arm"] })).toBe("Left arm swings alike.");
+    expect(explainMatch({ ...nothing, body_parts: ["left_arm"] })).toBe("Similar swings: left arm.");
     expect(explainMatch({ ...nothing, body_parts: ["left_arm", "head", "right_arm"], duplicates: ["a", "b"] })).toBe(
-      "Left arm and head swing alike; same take as a, b.",
+      "Similar swings: left arm, head; same motion as a, b.",
     );
     expect(explainMatch({ ...nothing, joint_distance_cm: 3.14 })).toBe("Joints 3.1 cm apart on average.");
   });

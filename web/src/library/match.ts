@@ -30,14 +30,14 @@ export function describeSpan(row: Pick<ClipRow, "duration_s" | "fps">, hit: Pick
   return `${duration(hit.start_s)} – ${duration(hit.end_s)}`;
 }
 
-/** Returns what agrees, in a sentence; "" if nothing is known. */
+/** Returns what is similar, in a sentence; "" if nothing is known. */
 export function explainMatch(hit: Pick<HitRow, "body_parts" | "joint_distance_cm" | "duplicates">): string {
   const { joint_distance_cm: distance, duplicates } = hit;
   const parts = hit.body_parts.slice(0, MAX_BODY_PARTS).map(humanize);
   const texts = [
     distance != null && `joints ${distance.toFixed(1)} cm apart on average`,
-    parts.length > 0 && `${parts.join(" and ")} ${parts.length === 1 ? "swings" : "swing"} alike`,
-    duplicates.length > 0 && `same take as ${duplicates.join(", ")}`,
+    parts.length > 0 && `similar swings: ${parts.join(", ")}`,
+    duplicates.length > 0 && `same motion as ${duplicates.join(", ")}`,
   ];
   return toSentence(texts.filter(Boolean).join("; "));
 }

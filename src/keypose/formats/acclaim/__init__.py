@@ -47,7 +47,7 @@ def read_amc(source: Source, options: LoadOptions) -> Motion:
     source.check_size(len(frames.values), asf.skeleton.n_joints)
     for joint in sorted(set(asf.skeleton.end_joints.tolist())):
         if STRETCH in asf.dof[joint]:
-            source.note(f"bone {asf.skeleton.names[joint]!r} stretches, but its end site stays at the rest length")
+            source.note(f"bone {asf.skeleton.names[joint]!r} changes its length, but its end site does not move")
     translations, rotations = _compute_poses(source, asf, frames)
     return _build_motion(source, options, asf, translations, rotations, frames.first_frame)
 

@@ -60,11 +60,11 @@ def read_scene(source: Source, options: LoadOptions, *, keys: bool) -> tuple[Arr
     source.check_joints(len(names))
     read_parents(source, facts, len(names))
     if options.animation is not None:
-        source.note("the option animation is not used: a .blend file shows what its scene plays")
+        source.note("the option animation has no effect: a .blend file is read as its scene plays it")
     if "others" in facts:
         source.note(f"other armatures in the file are left out: {', '.join(read_strings(source, facts, 'others'))}")
     if facts.get("is_uneven"):
-        source.warn("bones are scaled unevenly: their places are kept, their size is not")
+        source.warn("bones have a non-uniform scale: their positions are preserved, their scale is not")
     return arrays, facts
 
 

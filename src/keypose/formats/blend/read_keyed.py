@@ -232,7 +232,7 @@ def retime_residual(
     saved_keys = saved.keys.astype(np.int64)
     if not np.array_equal(keys, saved_keys + start):
         if _is_same_order(keys, saved_keys + start, saved, motion):
-            source.note("the captured detail goes along with the keys that were moved in time")
+            source.note("the captured detail moves with the keys that were moved in time")
             rate = saved.fps / motion.fps
             return warp_residual(saved.residual, saved_keys.astype(float), keys.astype(float), rate, motion.n_frames)
         source.note("keys were added or deleted: the captured detail stays on its frames")

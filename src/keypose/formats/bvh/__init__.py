@@ -244,13 +244,13 @@ def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, n_stated
         raise source.error(f"{location}: {values[frame, column]:g}, expected at most {MAX_MAGNITUDE:g}")
     source.check_size(len(values), len(h.names) + len(h.end_joints))
     if n_truncated:
-        source.warn(f"the last row has {n_truncated} of {columns} numbers (a download cut short?) and is left out")
+        source.warn(f"the last row has {n_truncated} of {columns} numbers (truncated file?) and is left out")
     if n_glued:
-        source.warn(f"{n_glued} numbers lack the blank before their minus sign; they were read apart")
+        source.warn(f"{n_glued} numbers have no space before their minus sign; they were read as separate numbers")
     if len(values) == 0:
         raise source.error("a skeleton but no frames, expected at least one row of numbers", line=line)
     if len(values) != n_stated and not (n_truncated and len(values) == n_stated - 1):
-        source.warn(f"the header says {n_stated} frames, {len(values)} rows follow; all of them are taken")
+        source.warn(f"the header declares {n_stated} frames, but {len(values)} rows follow; all rows were read")
     return values
 
 

@@ -100,7 +100,7 @@ def _read_tracks(contents: Contents, animation: str | int | None) -> _Tracks:
         raise source.unknown_animation_error(animation, available)
     if available[index] == "points" and layout is not None:
         if segments:
-            source.note(f"{segments} segments are in the file too: the animation 'rotations' is theirs")
+            source.note(f"{segments} segments are in the file too; the animation 'rotations' reads them")
         return _read_markers(contents, *read_points(contents, layout))
     return _read_segments(contents)
 
@@ -117,7 +117,9 @@ def _read_markers(contents: Contents, positions: Floats, is_visible: Bools) -> _
     computed_labels = {label for group in NOT_POSITIONS for label in contents.texts(f"POINT:{group}") if label}
     is_position = np.array([name not in computed_labels for name in names])
     if not is_position.all():
-        contents.source.note(f"{int((~is_position).sum())} of {count} points are angles, forces or the like: left out")
+        contents.source.note(
+            f"{int((~is_position).sum())} of {count} points are no positions (angles, forces, ...) and are left out"
+        )
         tracks.select(is_position)
     return tracks
 
@@ -146,7 +148,9 @@ def _drop_invisible(source: Source, tracks: _Tracks) -> None:
     if not is_ever_visible.all():
         invisible = [tracks.names[j] for j in np.flatnonzero(~is_ever_visible).tolist()]
         listing = ", ".join(invisible[:8]) + (", ..." if len(invisible) > 8 else "")
-        source.warn(f"{len(invisible)} of {len(is_ever_visible)} {tracks.kind}s are never seen and left out: {listing}")
+        source.warn(
+            f"{len(invisible)} of {len(is_ever_visible)} {tracks.kind}s are never visible and are left out: {listing}"
+        )
         tracks.select(is_ever_visible)
 
 
@@ -184,10 +188,10 @@ def _read_fps(contents: Contents, has_rotations: bool) -> float:
     candidates += [contents.number("POINT:RATE"), contents.header.rate]
     rates = [rate for rate in candidates if rate is not None and math.isfinite(rate) and rate > 0]
     if not rates:
-        contents.source.warn(f"no frame rate is stated; {DEFAULT_FPS:g} fps is assumed")
+        contents.source.warn(f"the file has no frame rate; {DEFAULT_FPS:g} fps is assumed")
         return DEFAULT_FPS
     if not has_rotations and abs(rates[0] - rates[-1]) > 1e-3 * rates[0]:
-        contents.source.warn(f"POINT:RATE is {rates[0]:g}, the header's rate {rates[-1]:g}; {rates[0]:g} is taken")
+        contents.source.warn(f"POINT:RATE is {rates[0]:g}, the header's rate {rates[-1]:g}; {rates[0]:g} is used")
     return rates[0]
 
 
@@ -202,7 +206,7 @@ def _read_metres_per_unit(contents: Contents) -> float | None:
     units = contents.texts("POINT:UNITS")
     unit = units[0].lower().rstrip(".") if units else ""
     if unit and unit not in METRES_PER_UNIT:
-        contents.source.note(f"POINT:UNITS is {units[0]!r}, which is no unit of length known here")
+        contents.source.note(f"POINT:UNITS is {units[0]!r}, which is not a known unit of length")
     return METRES_PER_UNIT.get(unit)
 
 

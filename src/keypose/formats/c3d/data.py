@@ -97,13 +97,15 @@ def find_layout(contents: Contents) -> Layout | None:
     if len(points) > 1:
         source.warn(f"POINT:USED says {points[0]} points, the header {points[1]}; {best.points} are read")
     if len(blocks) > 1:
-        source.warn(f"POINT:DATA_START says block {blocks[0]}, the header {blocks[1]}; {best.data_block} is taken")
+        source.warn(f"POINT:DATA_START says block {blocks[0]}, the header {blocks[1]}; {best.data_block} is used")
     if best.analog_words != analogs[0]:
         source.warn(f"the header says {analogs[0]} analog numbers a frame; {best.analog_words} fit and are skipped")
     if len(scales) > 1 and max(scales) > 0 and abs(scales[0] - scales[1]) > 1e-3 * abs(scales[0]):
-        source.warn(f"the header's scale is {scales[0]:g}, POINT:SCALE is {scales[1]:g}; {best.scale:g} is taken")
+        source.warn(f"the header's scale is {scales[0]:g}, POINT:SCALE is {scales[1]:g}; {best.scale:g} is used")
     if best.frames != frames[0]:
-        source.warn(f"{frames[0]} frames are stated, but also {best.frames}, which fit the file and are read")
+        source.warn(
+            f"{frames[0]} and {best.frames} frames are declared; {best.frames} match the size of the file and are read"
+        )
     return best
 
 
@@ -159,7 +161,9 @@ def _count_frames(source: Source, start: int, frame_bytes: int, n_stated: int) -
         n_bytes = len(source.data) - start
         raise source.error(f"{n_bytes} bytes of data, expected {frame_bytes} for the first frame", byte=start)
     if n_available < n_stated:
-        source.warn(f"{n_stated} frames are stated, the file ends after {n_available} (cut short?); these are read")
+        source.warn(
+            f"{n_stated} frames are declared, but the file ends after {n_available} (truncated file?); these are read"
+        )
     return min(n_stated, n_available)
 
 

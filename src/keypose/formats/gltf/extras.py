@@ -100,7 +100,7 @@ def find_keypose_data(json: JsonObject, nodes: Nodes, animation: Animation) -> K
                 raise
             except (FormatError, ModelError) as error:
                 problem = error.problem if isinstance(error, FormatError) else str(error)
-                json.source.warn(f"Keypose's own notes in the file are not used: {problem}")
+                json.source.warn(f"the data of Keypose in the file are not used: {problem}")
                 return None
     return None
 

@@ -43,7 +43,7 @@ def read(source: Source, options: LoadOptions) -> Motion:
     """Read a GLB or glTF file."""
     scene = open_scene(source, options)
     if not scene.is_rate_known and scene.animation.end_s > scene.animation.start_s:
-        source.note(f"the keys stand on no common frame rate; they are sampled at {scene.timing.fps:g} fps")
+        source.note(f"the keys have no common frame rate; they are sampled at {scene.timing.fps:g} fps")
     return build_motion(scene, options)
 
 
@@ -282,5 +282,5 @@ def _unique_names(source: Source, nodes: Nodes, joints: list[int]) -> tuple[str,
         names.append(unique)
     n_renamed = sum(name != nodes.names[node] for name, node in zip(names, joints, strict=True))
     if n_renamed:
-        source.note(f"{n_renamed} joints have no name of their own; they were given one")
+        source.note(f"{n_renamed} joints have no unique name; they were renamed")
     return tuple(names)

@@ -56,7 +56,7 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
     if len(world_from_skeleton) != 1 and len(world_from_skeleton) != len(poses.translations):
         raise source.error(f"{len(world_from_skeleton)} transforms of the skeleton, expected one per frame")
     if poses.is_scaled and not poses.is_evenly_scaled:
-        source.warn("joints are scaled unevenly or while they move: their places are kept, their size is not")
+        source.warn("joints have a non-uniform or animated scale: their positions are preserved, their scale is not")
     # Products of scales may overflow; large numbers are refused below.
     with np.errstate(over="ignore", invalid="ignore"):
         translations, rotations = remove_scales(poses, parents, world_from_skeleton)
@@ -90,10 +90,10 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
 def _note_omissions(source: Source, facts: Facts) -> None:
     """Add notes and warnings about what is not read."""
     if skipped_files := read_strings(source, facts, "skipped_files"):
-        source.warn(f"it refers to {skipped_files[0]!r}, which is not followed; expected a file that stands alone")
+        source.warn(f"it references {skipped_files[0]!r}, which is not loaded; expected a file without references")
     note_animations(source, facts)
     if not facts.get("bound", True):
-        source.note(f"{facts.get('chosen')} is bound to no skeleton; the skeleton with most of its joints was taken")
+        source.note(f"{facts.get('chosen')} is bound to no skeleton; the skeleton with most of its joints is used")
 
 
 def _read_hierarchy(source: Source, facts: Facts) -> tuple[list[str], Ints]:
@@ -190,7 +190,7 @@ def _read_rest(source: Source, arrays: Arrays, order: Ints, parents: Ints) -> Lo
         if len(matrices) == len(order):
             matrices = matrices[order]
             if name == "bind":
-                source.note("no rest transforms; the bind transforms stand in for them")
+                source.note("no rest transforms; the bind transforms are used instead")
                 matrices = _local_matrices(source, matrices, parents)
             return decompose(matrices[None])
         if len(matrices):

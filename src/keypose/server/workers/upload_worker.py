@@ -98,7 +98,7 @@ def _check_standalone(context: WorkerContext, source_file: FileContent, name: st
             name,
             "the motion has no skeleton",
             code="needs_other_file",
-            expected="its .asf file with it",
+            expected="its .asf file",
             hint=SKELETON_HINT,
         )
     return source_file.data
@@ -129,15 +129,19 @@ def _find_format(source: Source) -> Format:
     except FormatError:
         if name.lower().endswith(BUFFER):
             raise FormatError(
-                name, "the data of a .gltf file", code="no_animation", expected="that file with it", hint=BUFFER_HINT
+                name,
+                "the file holds data of a .gltf file",
+                code="no_animation",
+                expected="that file too",
+                hint=BUFFER_HINT,
             ) from None
         raise
     if format_ is ASF:
         raise FormatError(
             name,
-            "a skeleton without motion",
+            "the file holds a skeleton without motion",
             code="no_animation",
-            expected="an .amc file with it",
+            expected="an .amc file too",
             hint=SKELETON_HINT,
         )
     return format_
