@@ -64,19 +64,21 @@ export function uploadPanel(queue: UploadQueue): { element: HTMLElement; close()
   };
 }
 
-/** "2 of 12 added", "12 clips added, 1 failed" */
+/** "Adding 2 of 12", "12 clips added, 3 already in the library, 1 failed" */
 export function formatSummary(queue: Pick<UploadQueue, "count" | "uploads">): string {
-  const finished = queue.count("done", "duplicate");
+  const added = queue.count("done");
+  const duplicates = queue.count("duplicate");
   const failed = queue.count("failed");
   const withNotes = queue.uploads.filter(({ notes }) => notes.length > 0).length;
   const suffix = [
+    duplicates > 0 ? `, ${count(duplicates)} already in the library` : "",
     withNotes > 0 ? `, ${count(withNotes)} with a note` : "",
     failed > 0 ? `, ${count(failed)} failed` : "",
   ].join("");
   if (queue.count("waiting", "sending", "analysing") > 0) {
-    return `Adding ${count(finished)} of ${count(queue.uploads.length)}${suffix}`;
+    return `Adding ${count(added + duplicates)} of ${count(queue.uploads.length)}${suffix}`;
   }
-  return `${countOf(finished, "clip")} added${suffix}`;
+  return `${countOf(added, "clip")} added${suffix}`;
 }
 
 function completedFraction(upload: Upload): number {

@@ -61,6 +61,7 @@ describe("uploads", () => {
     transfers[2]!.resolve(response(true));
     await soon();
     expect(queue.uploads[0]!.stage.value).toBe("duplicate");
+    expect(formatSummary(queue)).toBe("0 clips added, 1 already in the library, 1 failed");
     queue.clear();
     expect(queue.uploads.length).toBe(1); // failed uploads stay until they are dismissed
     queue.clear({ failed: true });
