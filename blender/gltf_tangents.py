@@ -38,7 +38,7 @@ class glTF2ImportUserExtension:  # noqa: N801 - the name for which Blender's imp
             differences(convert_values(gltf, vnode, path, sums(triples[1::3], side)), values) for side in tangents
         )
         curves = find_curves(gltf, vnode, path, action)
-        fps = bpy.context.scene.render.fps * bpy.context.scene.render.fps_base  # as the importer counts frames
+        fps = bpy.context.scene.render.fps * bpy.context.scene.render.fps_base  # with which the importer counts frames
         for k, value in enumerate(values):
             points = [curve.keyframe_points[k] for curve in curves]
             dot = sum(a * point.co.y for a, point in zip(value, points, strict=True))
@@ -92,8 +92,8 @@ def find_curves(gltf, vnode, path, action):
 
 
 def register():
-    """Nothing to do: Blender's importer finds the class above by its name."""
+    """Do nothing: Blender's importer finds the class above by its name."""
 
 
 def unregister():
-    """Nothing to undo."""
+    """Do nothing."""

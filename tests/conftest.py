@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-# Started in the background by a shell, the tests and the programs that they start would ignore Ctrl-C.
+# If a shell starts the tests in the background, they and the programs that they start would ignore Ctrl-C.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -84,7 +84,7 @@ def check_file(path: Path) -> Iterator[str]:
 
 
 def check_name(name: str, *, is_test: bool = False) -> str | None:
-    """Return what is wrong with an identifier; None: nothing. Names of tests are sentences, and may hold limits."""
+    """Return the fault of an identifier; None: there is none. Names of tests are sentences, and may contain limits."""
     plain = name.lower()
     for phrase in PHRASES:
         plain = plain.replace(phrase, "") if phrase in plain else plain

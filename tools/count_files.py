@@ -1,14 +1,14 @@
-"""Count the files of ``src/keypose`` that a reader crosses in three walks: ``python tools/count_files.py``.
+"""Count the files of ``src/keypose`` that a reader passes in three walks: ``python tools/count_files.py``.
 
 A file counts when a Python function of it is entered (``sys.setprofile``), in any thread of any process of the walk,
 also while modules are imported. Module and class bodies are no functions; a comprehension belongs to the function or
-body in which it stands. The walks:
+body that contains it. The walks:
 
 - ``unbake``: ``keypose unbake 07_05_walk.bvh out.glb --keys 12``, the whole process.
 - ``add``: ``kp.Library(new file).add(folder of four clips, jobs=2)``, the whole process and its workers.
 - ``search``: one request to ``keypose serve``, search by example for a stored clip. The server is new, has answered one
-  listing, and its workers are idle. Counted is what the server and its workers enter from the request until the workers
-  are idle after the response; what they enter only at their start or for the listing does not count.
+  listing, and its workers are idle. Counted are the functions that the server and its workers enter from the request
+  until the workers are idle after the response; those that they enter only at their start or for the listing are not.
 
 Exits with 1 when a walk crosses more than 60 % of the files in BEFORE, with 2 when a walk fails. Needs Linux (/proc)
 and the clips in ../shared/data or in the directory KEYPOSE_TEST_DATA.
@@ -41,7 +41,7 @@ DATA = Path(os.environ.get("KEYPOSE_TEST_DATA") or ROOT.parent / "shared" / "dat
 CLIP = DATA / "cmu120" / "07_05_walk.bvh"
 TAKES = [DATA / "cmu30" / "running" / name for name in ("02_03.bvh", "09_01.bvh", "16_35.bvh", "35_17.bvh")]
 
-# All that depends on names of the command line, the Python API and the server's API.
+# Everything that depends on names of the command line, the Python API and the API of the server.
 UNBAKE = ["-m", "keypose", "unbake", str(CLIP), "out.glb", "--keys", "12"]
 ADD = ["-c", "import keypose as kp; kp.Library('clips.db').add('takes', jobs=2)"]
 SERVE = ["-m", "keypose", "serve", "--library", "clips.db", "--port", "0", "--json"]
@@ -103,7 +103,7 @@ class Recorder:
     @contextmanager
     def recording(self) -> Iterator[None]:
         """Record functions in all processes of the walk, including those that already run."""
-        with (self.folder / "switch").open("r+b", buffering=0) as file:  # in place: processes have mapped it
+        with (self.folder / "switch").open("r+b", buffering=0) as file:  # in place, as processes have mapped the file
             file.write(b"1")
             yield
             file.seek(0)
@@ -233,7 +233,7 @@ def count_walk(tree: Path, python: str, walk: str) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Count all walks and print the counts; the exit code."""
+    """Count all walks and print the counts; return the exit code."""
     parser = argparse.ArgumentParser(description="Count the files of src/keypose that three walks cross.")
     parser.add_argument("--tree", type=Path, help="another checkout, counted with its own .venv/bin/python")
     parser.add_argument("--list", action="store_true", help="print the files of each walk")

@@ -1,1 +1,1 @@
-"""Slow, obvious implementations that fast ones are compared with."""
+"""Slow, obvious reference implementations, with which fast ones are compared."""

@@ -11,7 +11,7 @@ from keypose.rotations import exp, from_euler, from_matrix, multiply, to_matrix
 
 
 def world(skeleton: Skeleton, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
-    """Positions (J, 3) and rotation matrices (J, 3, 3) in the world, joint by joint."""
+    """Return world positions (J, 3) and rotation matrices (J, 3, 3), joint by joint."""
     positions, matrices = np.zeros((skeleton.n_joints, 3)), np.zeros((skeleton.n_joints, 3, 3))
     for j, parent in enumerate(skeleton.parents.tolist()):
         local = to_matrix(pose.rotations[j])
@@ -24,7 +24,8 @@ def world(skeleton: Skeleton, pose: Pose) -> tuple[np.ndarray, np.ndarray]:
 
 
 def two_bone_positions(upper, middle, end, goal) -> tuple[np.ndarray, np.ndarray, float]:
-    """Return the positions of middle joint and end of a bent limb, by triangles in its plane, and the miss."""
+    """Return the positions of the middle joint and the end of a bent limb, by triangles in its plane, and the remaining
+    distance."""
     a, b = math.dist(middle, upper), math.dist(end, middle)
     reach = math.dist(goal, upper)
     length = min(max(reach, abs(a - b)), a + b)
@@ -43,7 +44,8 @@ def two_bone_positions(upper, middle, end, goal) -> tuple[np.ndarray, np.ndarray
 
 
 def mirror_pose(skeleton: Skeleton, pose: Pose, up: int) -> Pose:
-    """Mirror by matrices; for a rest pose whose middle plane is orthogonal to x and a root that is the hips."""
+    """Return the mirrored pose, by matrices. The middle plane of the rest pose must be orthogonal to x, and the root
+    the hips."""
     partners = skeleton.anatomy.mirror_partners()
     _, matrices = world(skeleton, pose)
     left = matrices[0] @ np.array([1.0, 0.0, 0.0])
@@ -75,7 +77,7 @@ def spread_value_and_tangent(keyed: KeyedMotion, key: int, joint: int, turn, at:
 
 
 def euler_quaternion_tangent(angles, tangents, order: str) -> np.ndarray:
-    """By small steps."""
+    """Return the tangent of the quaternion, by numeric differentiation."""
     h = 1e-6
     return (from_euler(angles + h * tangents, order) - from_euler(angles - h * tangents, order)) / (2 * h)
 

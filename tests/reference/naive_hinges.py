@@ -34,7 +34,7 @@ def hinge_axis(first, hinge):
 def flexion(motion, frame, limb, hinge, middle=90.0):
     """Return the flexion in degrees, within half a turn of ``middle``."""
     first, second = bone_directions(motion, frame, *limb)
-    beside = np.cross(hinge_axis(first, hinge), first)  # where the second bone points at 90 degrees
+    beside = np.cross(hinge_axis(first, hinge), first)  # the direction of the second bone at 90 degrees
     degrees = math.degrees(math.atan2(second @ beside, second @ first))
     while degrees <= middle - 180:
         degrees += 360
@@ -79,12 +79,12 @@ def limit_flexions(flexions, old_flexions, min_deg, max_deg):
         while last + 1 < len(flexions) and not within[last + 1]:
             last += 1
         run = flexions[n : last + 1]
-        if n > 0:  # continues from the frame before it
+        if n > 0:  # unwrapped from the frame before it
             unwrapped = [flexions[n - 1]]
             for x in run:
                 unwrapped.append(nearest_turn(x, unwrapped[-1]))
             run = unwrapped[1:]
-        elif last + 1 < len(flexions):  # at the start of the clip: backwards from the frame after it
+        elif last + 1 < len(flexions):  # at the start of the clip, backwards from the frame after it
             unwrapped = [flexions[last + 1]]
             for x in reversed(run):
                 unwrapped.append(nearest_turn(x, unwrapped[-1]))

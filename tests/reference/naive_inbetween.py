@@ -31,7 +31,7 @@ def quaternion_product(a, b) -> np.ndarray:
 
 
 def slerp(a, b, s: float) -> np.ndarray:
-    """Weights of the two by sines of the angle between them, the shorter way."""
+    """Return the spherical interpolation by the shorter rotation: weights are sines of fractions of the angle."""
     dot = sum(x * y for x, y in zip(a, b, strict=True))
     b = np.array(b) if dot >= 0 else -np.array(b)
     angle = math.acos(min(1.0, abs(dot)))
@@ -52,7 +52,7 @@ def euler_quaternion(angles_rad, order: str) -> np.ndarray:
 
 
 def sample(keyed, frames) -> tuple[np.ndarray, np.ndarray]:
-    """Local translations and unit quaternions of a keyed motion at ``frames``, without residual."""
+    """Return local translations and unit quaternions of a keyed motion at ``frames``, without residual."""
     joints = keyed.skeleton.n_joints
     translations, rotations = np.zeros((len(frames), joints, 3)), np.zeros((len(frames), joints, 4))
     for t, frame in enumerate(frames):
@@ -71,7 +71,7 @@ def sample(keyed, frames) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _span(keys: list[int], frame: float) -> tuple[int, float]:
-    """The key before a frame, and the part of the way to the next one."""
+    """Return the key before a frame, and the fraction of the span to the next one."""
     if frame >= keys[-1]:
         return len(keys) - 1, 0.0
     for k in range(len(keys) - 1, -1, -1):

@@ -1,4 +1,4 @@
-"""The slow twin of polish: the same sum of squares, numeric derivatives, dense least squares."""
+"""The slow twin of the polish: the same sum of squares, with numeric derivatives and dense least squares."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from reference.naive_inbetween import hermite
 
 
 def residuals(motion, channels, i: int, j: int, tangents: np.ndarray, lever_mm: float, weights) -> np.ndarray:
-    """Return the residuals: weighted errors of joints in mm, and of quaternions as of a point ``lever_mm`` away.
+    """Return the residuals: weighted errors of joints in mm, and of quaternions, measured at a point ``lever_mm`` away.
 
-    ``tangents`` (2, J, 7): out of i and into j, of the quaternion and of the translation in mm.
+    ``tangents`` (2, J, 7): out-tangents at i and in-tangents at j, of the quaternion and of the translation in mm.
     """
     mm, joints, gap = motion.mm_per_unit, motion.n_joints, j - i
     carries = [joint in motion.skeleton.parents for joint in range(joints)]
@@ -35,7 +35,7 @@ def residuals(motion, channels, i: int, j: int, tangents: np.ndarray, lever_mm: 
 
 
 def polish(motion, channels, i: int, j: int, tangents: np.ndarray, lever_mm: float, weights, rounds: int) -> np.ndarray:
-    """Gauss-Newton with a step length that is halved until it helps."""
+    """Return polished tangents, by the Gauss-Newton method with steps that are halved until the cost decreases."""
     carries = np.isin(np.arange(motion.n_joints), motion.skeleton.parents)
     moves = np.ptp(motion.translations, axis=0).any(axis=1)
     for _ in range(rounds):

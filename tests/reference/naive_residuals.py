@@ -26,7 +26,7 @@ class ResidualReader:
 
     def read_frame(self, level: int, stride: int) -> list[int]:
         residuals: list[int] = []
-        averages: list[int] = []  # before this frame
+        averages: list[int] = []  # the averages before this frame
         earlier = self.previous.setdefault((level, stride), [])
         for k in range(len(self.clip.tracks)):
             average = self.averages[level, k]

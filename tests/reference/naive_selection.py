@@ -168,7 +168,7 @@ def saliency_keys(values, sigma, cut, gap, rank, extremes) -> tuple[list[list[in
 
 
 def streaming_saliency_keys(values, sigma, cut, gap, rank, extremes, max_cluster, block) -> list[int]:
-    """The streaming method computed afterwards, from the frames known at each time."""
+    """Return the keys of the streaming method, computed afterwards from the frames known at each time."""
     n, width = values.shape
     reach = int(2 * cut * sigma + 1e-9)
     saliency = np.array([curve_saliency(values[:, d], sigma, cut) for d in range(width)]).T
@@ -345,7 +345,7 @@ def spread_keys(values: np.ndarray, count: int) -> tuple[tuple[int, ...], float]
     """
     distance = np.sqrt(((values[:, None] - values[None]) ** 2).sum(axis=2)).tolist()
     best, best_sum = (), -1.0
-    for mask in range(2 ** len(values)):  # counts upwards by the last key first
+    for mask in range(2 ** len(values)):  # ordered by the last key, then the one before it
         chosen = tuple(t for t in range(len(values)) if mask >> t & 1)
         total = sum(distance[chosen[i]][chosen[i + 1]] for i in range(len(chosen) - 1))
         if len(chosen) == count and total > best_sum:

@@ -1,4 +1,4 @@
-"""Reference reader of stored motions after docs/kps.md; no checks but checksums, only plain values.
+"""Reference reader of stored motions after docs/kps.md, without checks other than checksums; plain values only.
 
 The lists of names and numbers are parsed from the page itself.
 """

@@ -1,4 +1,4 @@
-"""Slow, obvious twins of swings: found and played one frame at a time, as in the thesis."""
+"""Slow, obvious twins of swings, which find and play them one frame at a time, as in the thesis."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def velocities(rotations):
 
 
 def smoothed(values, box):
-    """The mean over ``box`` frames, cut at the clip's ends: of 10, five before, the frame itself and four after."""
+    """Return means over ``box`` frames, fewer at the ends of the clip: for 10, five before, the frame itself and four
+    after."""
     means = []
     for t in range(len(values)):
         window = values[max(0, t - box // 2) : t + (box - box // 2)]
@@ -55,7 +56,8 @@ def angle(u, v):
 
 
 def axis_errors(axes, half):
-    """E: how far the axes within ``half`` frames are from each frame's own; beyond the ends the end's axis counts."""
+    """Return the weighted mean difference of the axes within ``half`` frames from that of each frame; beyond the ends
+    of the clip the first or last axis is used."""
     last = len(axes) - 1
     errors = []
     for t in range(len(axes)):
@@ -67,7 +69,7 @@ def axis_errors(axes, half):
 
 
 def swing_spans(rotations, smoothing, half_window, min_frames, rest_speed, threshold, cosine):
-    """The swings (start, end, turn) and rests (start, end) of one joint, rotations (T, 4)."""
+    """Return the swings (start, end, rotation vector) and rests (start, end) of one joint with rotations (T, 4)."""
     velocity = velocities(rotations)
     smooth = smoothed(velocity, smoothing)
     speeds = [math.sqrt(float(v @ v)) for v in smooth]
@@ -107,9 +109,10 @@ def swing_spans(rotations, smoothing, half_window, min_frames, rest_speed, thres
 
 
 def sample(pieces, mean, frame):
-    """One joint at one frame; ``parts`` are lists of (frame, rotation, turn to the next one) in order of time.
+    """Return the rotation of one joint at one frame; ``pieces`` are lists of (frame, rotation, rotation vector to the
+    next one) in order of time.
 
-    A part holds its own frames; between parts the joint turns evenly from the end of one to the start of the next.
+    Between pieces the joint rotates at constant speed from the end of one to the start of the next.
     """
     if not pieces:
         return np.array(mean)
@@ -128,7 +131,7 @@ def sample(pieces, mean, frame):
 
 
 def split_track(track):
-    """Swings and keyed spans of a track as ``played`` takes them."""
+    """Return the swings and keyed spans of a track as pieces for ``sample``."""
     pieces = []
     for start, end, q, turn in zip(
         track.starts, track.ends, track.start_rotations, track.rotation_vectors, strict=True

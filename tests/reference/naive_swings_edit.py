@@ -1,4 +1,4 @@
-"""Slow, obvious twins of edited swings, and hand-made swings to edit."""
+"""Slow, obvious twins of edited swings, and swings to edit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 import keypose as kp
 from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track, swings
 
-# Rotations here are (w, x, y, z) tuples, multiplied and turned by hand.
+# Rotations here are (w, x, y, z) tuples; products are written out.
 
 
 def product(a, b):
@@ -32,13 +32,13 @@ def rotate(rotation, axis, angle):
 
 
 def angle_of(a, b) -> float:
-    """The angle between two rotations, in radians."""
+    """Return the angle between two rotations, in radians."""
     between = product((a[0], *(-np.array(a[1:]))), b)
     return 2 * math.atan2(float(np.linalg.norm(between[1:])), abs(float(between[0])))
 
 
 def slerp(a, b, fraction: float):
-    """By the formula of spherical interpolation, the shorter way."""
+    """Return the spherical interpolation by the shorter rotation."""
     cosine = float(np.dot(a, b))
     b = np.asarray(b) if cosine >= 0 else -np.asarray(b)
     half = math.acos(min(1.0, abs(cosine)))
@@ -49,7 +49,7 @@ def slerp(a, b, fraction: float):
 
 @lru_cache(maxsize=100)
 def split_track(track: Track) -> list:
-    """Swings and keyed spans in order of time."""
+    """Return the swings and keyed spans in order of time."""
     return sorted((*track.swings, *track.keyed), key=lambda part: part.start)
 
 
@@ -62,19 +62,19 @@ def last_rotation(part):
 
 
 def bridge_at(left, right, frame: int):
-    """Between two parts: evenly from where the one ends to where the other starts."""
+    """Return the rotation between two pieces, at constant speed from the end of one to the start of the other."""
     return slerp(last_rotation(left), first_rotation(right), (frame - left.end) / (right.start - left.end))
 
 
 def seam(left, right):
-    """The turn from where a part ends to where the next starts, as a rotation with w >= 0."""
+    """Return the rotation from the end of a piece to the start of the next, with w >= 0."""
     last = last_rotation(left)
     between = product((last[0], *(-np.array(last[1:]))), first_rotation(right))
     return between if between[0] >= 0 else -between
 
 
 def rotation_at(track: Track, frame: int):
-    """What a joint does at one frame."""
+    """Return the rotation of a joint at one frame."""
     row = split_track(track)
     if not row:
         return track.mean_rotation
@@ -97,7 +97,7 @@ def rotation_at(track: Track, frame: int):
 
 
 def seam_steps(track: Track) -> list[tuple[int, int, float]]:
-    """For each seam its frames and the largest turn from one of them to the next, stepping through what is played."""
+    """Return the first and last frame of each seam and the largest angle from one frame to the next, frame by frame."""
     steps_of_seams = []
     row = split_track(track)
     for left, right in pairwise(row):
@@ -112,7 +112,7 @@ def seam_steps(track: Track) -> list[tuple[int, int, float]]:
 
 
 def largest_step(motion, joint: int) -> float:
-    """The largest turn of a joint from a frame to the next, by the chord between its quaternions."""
+    """Return the largest angle of a joint from a frame to the next, by the chord between its quaternions."""
     rotations = motion.rotations[:, joint]
     near = np.linalg.norm(rotations[1:] - rotations[:-1], axis=1)
     far = np.linalg.norm(rotations[1:] + rotations[:-1], axis=1)
@@ -121,7 +121,8 @@ def largest_step(motion, joint: int) -> float:
 
 @lru_cache(maxsize=20)
 def seam_limits(before: Swings) -> list[float]:
-    """What seams of each joint may not exceed: its largest step or, if it is never faster than rest, the clip's."""
+    """Return the limit of seams of each joint: its largest step or, if it is never faster than rest, that of the
+    clip."""
     motion = before.play()
     largest = [largest_step(motion, j) for j in range(before.n_joints)]
     rest = before.settings.rest_rad_per_s / before.fps
@@ -173,7 +174,7 @@ def unit(axis):
 
 
 def assert_sound(edited: Swings) -> None:
-    """Parts in order and inside the clip, apart from each other; rotations unit; playback as stepped through."""
+    """Assert that pieces are in order, inside the clip and apart from each other, and that rotations have length 1."""
     for track in edited.tracks:
         row = sorted((*track.swings, *track.keyed, *track.rests), key=lambda part: part.start)
         for left, right in pairwise(row):
@@ -185,7 +186,7 @@ def assert_sound(edited: Swings) -> None:
 
 
 def assert_seams_hold(before: Swings, edited: Swings, speedup: float = 1.0) -> None:
-    """No seam of a changed joint exceeds the limit that the unedited clip sets."""
+    """Assert that no seam of a changed joint exceeds the limit of the unedited clip."""
     limits = None
     for j, (old, new) in enumerate(zip(before.tracks, edited.tracks, strict=True)):
         if old is not new:
@@ -195,7 +196,7 @@ def assert_seams_hold(before: Swings, edited: Swings, speedup: float = 1.0) -> N
 
 
 def bits(clip: Swings) -> list[bytes]:
-    """Every stored number of every track."""
+    """Return the bytes of every stored array of every track."""
     arrays = []
     for track in clip.tracks:
         arrays += [track.starts, track.ends, track.start_rotations, track.rotation_vectors]

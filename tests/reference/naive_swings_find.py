@@ -1,4 +1,4 @@
-"""The slow, obvious twin of ``keypose.swings.find``: checks every swing."""
+"""The slow, obvious twin of ``keypose.swings.find``, which checks every swing."""
 
 from __future__ import annotations
 

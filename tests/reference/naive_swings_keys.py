@@ -1,4 +1,4 @@
-"""Slow and obvious twins of the search for keys around swings (``core/swing_keys.cpp``, ``core/key_settling.cpp``)."""
+"""Slow, obvious twins of the search for keys around swings (``core/swing_keys.cpp``, ``core/key_adjustment.cpp``)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Node(NamedTuple):
 
 
 class GoodSwing(NamedTuple):
-    """A swing that may stay."""
+    """A swing that may be part of the chain."""
 
     start: int
     end: int
@@ -29,7 +29,8 @@ class GoodSwing(NamedTuple):
 
 
 def fewest_on_curve(rotations: Floats, tolerance: float) -> int:
-    """The fewest keys that have the rotations of their frames, first and last frame among them: by trying all."""
+    """Return the minimum number of keys with the rotations of their frames, including the first and last frame, by
+    trying all."""
     n = len(rotations)
     fewest = [1] + [n] * (n - 1)
     for j in range(1, n):
@@ -45,7 +46,7 @@ def fewest_on_curve(rotations: Floats, tolerance: float) -> int:
 def build_chain(
     rotations: Floats, tolerance: float, swings: list[GoodSwing], swing_cost: float, max_gap: int
 ) -> list[Node]:
-    """The cheapest chain of keys and of some of the swings, tried with every choice of swings; keys settled."""
+    """Return the cheapest chain of keys and some of the swings, by trying every choice of swings; keys are adjusted."""
     tolerance = max(0.0, tolerance - ROUNDING)
     best: tuple[float, list[Node]] | None = None
     for count in range(len(swings) + 1):
@@ -59,12 +60,12 @@ def build_chain(
 
 
 def chain_cost(nodes: list[Node], swing_cost: float) -> float:
-    """What a chain costs, in keys."""
+    """Return the cost of a chain, in keys."""
     return sum(swing_cost / 2 if node.is_fixed else 1.0 for node in nodes)
 
 
 def _keys_around(rotations: Floats, tolerance: float, swings: list[GoodSwing], max_gap: int) -> list[Node]:
-    """Keys before, between and after given swings, each as far from the one before as it can be."""
+    """Return keys before, between and after given swings, each as far as possible from the one before."""
     last_frame = len(rotations) - 1
     nodes: list[Node] = []
     held_targets = [np.zeros(3)]
@@ -90,7 +91,7 @@ def _keys_around(rotations: Floats, tolerance: float, swings: list[GoodSwing], m
 
 
 def _walk(rotations: Floats, tolerance: float, nodes: list[Node], to: GoodSwing | None, max_gap: int) -> None:
-    """Keys from the last node on to the start of a swing, or to the end of the clip."""
+    """Append keys after the last node, up to the start of a swing or the end of the clip."""
     last_frame = len(rotations) - 1
     while True:
         frame, rotation, _ = nodes[-1]
@@ -130,8 +131,9 @@ def _walk(rotations: Floats, tolerance: float, nodes: list[Node], to: GoodSwing 
 
 
 def _common_vector(targets: list[Floats], factors: list[float], tolerance: float, vector: Floats) -> Floats | None:
-    """A turn whose multiples by ``parts`` are within the tolerance of all targets, from one that is of all but the
-    last: moved into the ball that it is farthest out of, again and again."""
+    """Return a rotation vector with multiples by ``factors`` within the tolerance of all targets; None if none is
+    found. ``vector`` fits all targets except the last. It is repeatedly moved into the ball around the target from
+    which it is farthest."""
     balls = list(zip(targets, factors, strict=True))
 
     def move_into_ball(turn: Floats, target: Floats, part: float) -> Floats:
@@ -152,7 +154,7 @@ def _common_vector(targets: list[Floats], factors: list[float], tolerance: float
 
 
 def settle_keys(rotations: Floats, tolerance: float, nodes: list[Node]) -> list[Node]:
-    """Keys moved, one after another, towards the least squares of the frames around them."""
+    """Return the keys, each moved in turn towards the least-squares optimum for the frames that it influences."""
     nodes = list(nodes)
     for _ in range(3):
         for k, node in enumerate(nodes):
@@ -174,7 +176,7 @@ def settle_keys(rotations: Floats, tolerance: float, nodes: list[Node]) -> list[
 
 
 def _shares(nodes: list[Node], k: int, n_frames: int) -> tuple[np.ndarray, Floats]:
-    """The frames that a key moves, and how much of its move each of them makes."""
+    """Return the frames that a key influences, and its interpolation weights in them."""
     frames, shares = [], []
     for t in range(n_frames):
         if t <= nodes[k].frame:

@@ -1,4 +1,4 @@
-"""Rotations from numbers, one product at a time, as in docs/kps-coding.md: bitwise what a decoder must return."""
+"""Rotations from numbers, one product at a time, as in docs/kps-coding.md; decoders must return the same bits."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ TWO_OVER_PI, HIGH, LOW = 0.6366197723675814, 1.5707963267341256, 6.0771005065061
 
 
 def power_of_eighths(eighths: int) -> float:
-    """2^(eighths / 8): the nearest double to the eighth root, times a power of two."""
+    """Return 2^(eighths / 8): the nearest double to the eighth root, times a power of two."""
     whole, rest = divmod(eighths, 8)
     return isqrt(isqrt(isqrt(2 ** (rest + 8 * 100)))) / 2**100 * 2.0**whole
 
 
 def sine_cosine(angle: float) -> tuple[float, float]:
-    quarters = round(angle * TWO_OVER_PI)  # of two, the even one
+    quarters = round(angle * TWO_OVER_PI)  # of two equally near ones, the even one
     x = (angle - quarters * HIGH) - quarters * LOW
     y = x * x
     sine = cosine = 0.0
@@ -59,14 +59,14 @@ def add_vectors(a: list[float], b: list[float]) -> list[float]:
 
 
 def bone_axes(skeleton, joint: int) -> list[list[float]]:
-    """The bone, across it, and the third at right angles to both."""
+    """Return three axes: along the longest bone, across it, and at right angles to both."""
     offsets = [o for o, parent in zip(skeleton.offsets.tolist(), skeleton.parents, strict=True) if parent == joint]
     offsets += [o for o, at in zip(skeleton.end_offsets.tolist(), skeleton.end_joints, strict=True) if at == joint]
     lengths = [x * x + y * y + z * z for x, y, z in offsets]
     candidates = [i for i, square in enumerate(lengths) if 1e-200 < square < 1e200]
     if not candidates:
         return [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-    main = max(candidates, key=lambda i: lengths[i])  # the first of several
+    main = max(candidates, key=lambda i: lengths[i])  # the first of equal ones
     bone = [v / sqrt(lengths[main]) for v in offsets[main]]
     smallest = min(range(3), key=lambda i: abs(bone[i]))
     x, y, z = bone

@@ -29,7 +29,7 @@ class C3D:
     integers: bool = False
     labels: Sequence[str] | None = None  # None: L0, L1, ...; empty: no such parameter
     parameters: dict[str, object] = field(default_factory=dict)  # "GROUP:NAME" added, replaced, or None: removed
-    header: dict[int, bytes] = field(default_factory=dict)  # byte -> what stands there instead
+    header: dict[int, bytes] = field(default_factory=dict)  # byte -> content in its place
     analog_words: int = 0
     first_frame: int = 1
     segments: np.ndarray | None = None  # (T, S, 17)
@@ -49,7 +49,7 @@ class C3D:
         return halves[:, ::-1].tobytes()
 
     def _record(self, group: int, name: str, value: object) -> bytes:
-        if isinstance(value, bytes):  # kind, dimensions and values as they are
+        if isinstance(value, bytes):  # kind, dimensions and values are not changed
             body = value
         elif isinstance(value, str):
             body = struct.pack("bBB", -1, 1, len(value)) + value.encode()

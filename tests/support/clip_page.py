@@ -11,7 +11,7 @@ from support.web_pages import expect, poll, wait_until
 
 CLIP = "all of it"  # 370 frames
 ROWS = {"keys": 34, "pins": 56}  # pixels from the top of the timeline to the middle of a lane
-GUTTER = 8  # pixels left of the first frame's edge
+GUTTER = 8  # pixels to the left of the edge of the first frame
 
 
 def wait_ready(page: Any) -> None:

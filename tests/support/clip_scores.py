@@ -17,13 +17,13 @@ FETCH_SCORE = """async ([path, frames]) => {
 
 
 def fetch_polished_score(page: Any, clip: str, frames: list[int]) -> dict[str, Any]:
-    """The score of the curves through ``frames`` that files hold."""
+    """Return the score of the exported curves through ``frames``."""
     score: dict[str, Any] = json.loads(page.evaluate(FETCH_SCORE, [f"/api/clips/{clip}/curves", frames]))["score"]
     return score
 
 
 def format_mm(value: float) -> str:
-    """As pages write it."""
+    """Return a distance in the format of the pages."""
     return f"{value:.2f} mm" if value < 0.995 else f"{value:.1f} mm" if value < 99.5 else f"{value:.0f} mm"
 
 

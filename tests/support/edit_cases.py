@@ -47,7 +47,7 @@ def build_keyed(motion: Motion, keys: Sequence[int], kind: str = "cubic", residu
 
 
 def bits(keyed: KeyedMotion) -> list[bytes]:
-    """Every stored number."""
+    """Return the bytes of every stored array."""
     arrays = [keyed.keys, keyed.extremes]
     for curves in (keyed.translations, keyed.rotations):
         arrays += [curves.values, curves.in_tangents, curves.out_tangents]
@@ -58,7 +58,7 @@ def bits(keyed: KeyedMotion) -> list[bytes]:
 
 
 def samples(keyed: KeyedMotion, residual: float) -> np.ndarray:
-    """(T, J, 7)"""
+    """Return the samples of all frames (T, J, 7)."""
     motion = keyed.sample(residual)
     return np.concatenate((motion.translations, motion.rotations), axis=-1)
 

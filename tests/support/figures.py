@@ -30,7 +30,7 @@ class Figure:
 
     opacity: float
     shapes: tuple[Shape, ...]  # from far to near; the first is the rim around all
-    stripes: tuple[np.ndarray, ...]  # lines, px: of the right side, or of a figure of very many parts
+    stripes: tuple[np.ndarray, ...]  # lines in px, on the right side or of a figure with very many parts
 
     def shapes_of(self, side: str, theme: str = "light") -> list[Shape]:
         """Return the shaded shapes of one side."""

@@ -2,11 +2,11 @@
 
     python import_files.py REQUEST.json RESULT.npz
 
-The request is a list of ``{"path": ..., "frames": [0, 10, ...], "fps": ...}``: frames counted from 0, and the rate
-of the motion that the file holds. The result has, for the k-th entry, ``k_names`` (J,), ``k_positions``
-(frames, J, 3) in the file's own axes and ``k_lengths`` (J,), how long Blender draws each bone, NaN for objects that
-are none; or ``k_error``, why Blender would not import it. An entry with ``"fbx"`` is also exported to that path,
-with a second take in which the root stands one unit away.
+The request is a list of ``{"path": ..., "frames": [0, 10, ...], "fps": ...}``: frames counted from 0, and the rate of
+the motion in the file. The result has, for the k-th entry, ``k_names`` (J,), ``k_positions`` (frames, J, 3) in the
+file's own axes and ``k_lengths`` (J,), the length of each bone in Blender, NaN for objects that are no bones; or
+``k_error``, the reason why Blender did not import it. An entry with ``"fbx"`` is also exported to that path, with a
+second take in which the root stands one unit away.
 """
 
 import json
@@ -34,7 +34,7 @@ def main(request: str, result: str) -> None:
             arrays[f"{k}_lengths"] = np.array(lengths)
             if "fbx" in entry:
                 export_fbx(entry["fbx"], entry["fps"])
-        except Exception as error:  # Blender's importers raise anything; the test says which file and why
+        except Exception as error:  # Blender's importers may raise anything; the test reports the file and the error
             arrays[f"{k}_error"] = np.array(f"{type(error).__name__}: {error}")
     np.savez(result, **arrays)
 

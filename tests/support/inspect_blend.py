@@ -2,13 +2,13 @@
 
     python inspect_blend.py REQUEST.json RESULT.npz
 
-The request is a list of ``{"path": ..., "frames": [1.0, 10.5, ...], "shares": [null, 1.0, 0.5]}``: frames of Blender's
-own count, and the strengths of the residual layer, null for the file as it is. The result has, for the k-th entry,
-``k_positions`` (shares, frames, J, 3) of bone heads in Blender's world, bones by name in ``k_names``; the F-curves
-of the active action, one after another, as ``k_curves`` (their names), ``k_counts`` and ``k_points`` (x and y of left handle,
-key and right handle), ``k_kinds`` and ``k_interpolations``; and ``k_facts``, some JSON. An entry with ``"edits"`` is
-changed afterwards by each of these functions of this file alone, and saved to the path beside its name; one with
-``"picture"`` is drawn to that PNG.
+The request is a list of ``{"path": ..., "frames": [1.0, 10.5, ...], "shares": [null, 1.0, 0.5]}``: frame numbers of
+Blender, and the strengths of the residual layer, null for that of the file. The result has, for the k-th entry,
+``k_positions`` (shares, frames, J, 3) of bone heads in Blender's world, bones by name in ``k_names``; the F-curves of
+the active action, one after another, as ``k_curves`` (their names), ``k_counts`` and ``k_points`` (x and y of left
+handle, key and right handle), ``k_kinds`` and ``k_interpolations``; and ``k_facts``, some JSON. ``"edits"`` maps names
+of functions of this file to paths: each function alone is then applied to the file, and the result saved to the path.
+With ``"picture"`` the figure is rendered to that PNG.
 """
 
 import json
@@ -120,7 +120,7 @@ def add_key(figure, path):
 
 
 def reach(figure, path):
-    """Add a constraint, which is in no key."""
+    """Add a constraint, which keys do not contain."""
     target = bpy.data.objects.new("target", None)
     target.location = (0.5, -0.5, 1.2)
     bpy.context.collection.objects.link(target)

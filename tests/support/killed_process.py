@@ -1,9 +1,10 @@
 """A program that changes a library and is killed (SIGKILL) at the n-th moment, for every n until it completes.
 
 Moments are all calls that open, rename, link or remove a file, and the time before and after each statement and commit.
-Run as ``python killed_process.py FOLDER SCENARIO STEP SERVER CLIP...``; prints one line of JSON per run. One process
-that forks, as importing everything for each run would take minutes. SERVER is empty for SQLite, or the URL of a schema
-of PostgreSQL, to which a number is appended for each run; then the library is created before moments are counted.
+Run as ``python killed_process.py FOLDER SCENARIO STEP SERVER CLIP...``; prints one line of JSON per run. It is one
+process that forks, as importing everything for each run would take minutes. SERVER is empty for SQLite, or the URL of a
+schema of PostgreSQL, to which a number is appended for each run; then the library is created before moments are
+counted.
 """
 
 from __future__ import annotations

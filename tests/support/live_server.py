@@ -107,7 +107,7 @@ def is_alive(pid: int) -> bool:
 
 
 def runs(pid: int) -> bool:
-    """Whether the process runs, and is not a zombie."""
+    """Return whether the process runs and is not a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
     except (FileNotFoundError, ProcessLookupError):

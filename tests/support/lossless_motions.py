@@ -36,7 +36,7 @@ CHANNEL_SETS = [
 
 
 def decode_all(motion: kp.Motion, coded_frames: CodedFrames) -> tuple[np.ndarray, np.ndarray, Pose | None]:
-    """Decode every group, the last one first: groups are independent."""
+    """Decode every group, the last one first, as groups are independent."""
     decoder = LosslessDecoder(motion.skeleton, motion.fps, motion.n_frames, coded_frames.parameters)
     groups = {
         g: decoder.decode_group(g, b"", coded_frames.bodies[g], None) for g in reversed(range(len(coded_frames.bodies)))

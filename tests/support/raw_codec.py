@@ -1,6 +1,6 @@
 """A codec that stores raw floats, to test the container alone.
 
-As with the real codec, a group needs the pose of the next: with another one it is refused.
+As in the real codec, a group needs the pose of the next group; it is refused with another one.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Skeletons as the exporters name them, each joint with its expected body part.
 
-One line of joints per row, indented under the row whose last joint it hangs on; ``name=part``, or ``name=-``
-where no part is to be recognised.
+Each row is a chain of joints, indented below the row with its parent, the last joint of that row. A joint is written as
+``name=part``, or ``name=-`` if no body part should be recognised.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Swings of many kinds for tests of storage, hand-made and random."""
+"""Swings of many kinds for tests of storage, constructed and random."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _still(n_frames: int = 9, names: tuple[str, ...] = ("A",), **more) -> kp.Swi
 
 
 def _odd_numbers() -> kp.Swings:
-    """Zeros with a sign, numbers next to nothing and very large ones, quaternions of either sign."""
+    """Return swings with signed zeros, very small and very large numbers, and quaternions of either sign."""
     half = np.array([-0.0, -1.0, 0.0, -0.0])
     swings = [kp.Swing("Hips", 3, 40, half, (0.0, -0.0, -1.0), 2.0), kp.Swing("Hips", 41, 42, -half, (0.6, 0.8, 0), 0)]
     track = kp.Track.build("Hips", np.array([-1.0, -0.0, 0.0, 5e-324]), swings)

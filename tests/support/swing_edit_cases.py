@@ -1,4 +1,4 @@
-"""Hand-made swings for tests of edits."""
+"""Swings for tests of edits."""
 
 from __future__ import annotations
 
