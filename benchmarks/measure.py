@@ -30,7 +30,7 @@ def machine_description() -> str:
 
 
 def alternate(tasks: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:
-    """Return the seconds of the fastest run of each task; tasks alternate so that noise affects all of them."""
+    """Return the seconds of the fastest run of each task; tasks alternate, so that noise affects all of them."""
     best = dict.fromkeys(tasks, float("inf"))
     for _ in range(rounds):
         for name, task in tasks.items():

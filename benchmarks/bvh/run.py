@@ -13,7 +13,7 @@ from benchmarks.measure import alternate, clip_path
 
 CLIP = "cmu120/86_01_mixed-jumps-kicks-punches.bvh"
 
-# Prints the peak memory of loading a file beyond the memory before; the kernel's high-water mark is reset first.
+# Prints the increase of the peak memory when a file is loaded; the high-water mark of the kernel is reset first.
 PEAK = """
 import pathlib, sys
 import keypose as kp

@@ -1,4 +1,4 @@
-"""Why Keypose has its own C3D reader: real and damaged files read by ezc3d, c3d and Keypose."""
+"""The reason for a C3D reader in Keypose: real and damaged files, read by ezc3d, c3d and Keypose."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import numpy as np
 from benchmarks.measure import alternate
 
 KEYS = 50
-RIVAL_KEYS = 5  # of the long take, on which the rival is slow
+RIVAL_KEYS = 5  # number of keys of the long take, on which the rival is slow
 
 
 def farthest_loop(values: np.ndarray, keys: int) -> list[int]:
@@ -47,7 +47,7 @@ def run() -> dict[str, float]:
         {"keypose": lambda: farthest(take, KEYS), "plain": lambda: farthest_loop(take.values, RIVAL_KEYS)},
         rounds=3,
     )
-    rival = long["plain"] * (KEYS + 1) / (RIVAL_KEYS + 1)  # one pass a key, and one for the mean
+    rival = long["plain"] * (KEYS + 1) / (RIVAL_KEYS + 1)  # one pass per key, and one for the mean
     for label, ours, theirs in (
         (f"{KEYS} keys of 1471 frames, ms", 1e3 * short["keypose"], 1e3 * short["plain"]),
         ("one key more, ms", 1e3 * short["one more"], 1e3 * short["keypose"]),

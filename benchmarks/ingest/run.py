@@ -12,8 +12,9 @@ from pathlib import Path
 
 from benchmarks.measure import DATA, HERE, clip_path
 
-VARIANTS = 5  # of each clip, each cut at another frame
-MORE_VARIANTS = 3  # factor per core for the parallel run, so that process start, which is included, matters little
+VARIANTS = 5  # variants of each clip, each cut at another frame
+# Factor per core for the parallel run, so that the time of process starts, which is included, is small.
+MORE_VARIANTS = 3
 CUT_FRAMES = 10
 ROUNDS = 3
 PARALLEL_ROUNDS = 2

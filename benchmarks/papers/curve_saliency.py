@@ -144,7 +144,7 @@ def _mean_errors(clip: str, joints: str, power: int) -> dict[str, float]:
 
 
 def _compare_speed() -> dict[str, float]:
-    """Time three methods; the paper calls its own the fastest, without figures."""
+    """Time three methods; the paper states, without figures, that its own is the fastest."""
     curves = compute_features(load_clip(WALK), "euler", [LEG])[:FRAMES].values
     seconds = alternate(
         {
@@ -167,7 +167,7 @@ def _compare_speed() -> dict[str, float]:
 
 
 def _compare_streaming() -> dict[str, float]:
-    """Compare streaming with whole clips; the paper states that its method suits live motion."""
+    """Compare streaming with whole clips; the paper states that its method is suitable for live motion."""
     n_streamed, n_whole, n_same = 0, 0, 0
     stream = kp.StreamingSaliency(3, fps=120, rank="joint")
     delay = stream.max_delay_frames

@@ -1,6 +1,7 @@
 """Tanuwijaya & Ohno: farthest-first keyposes against Morishima's and Assa's, timings, weights, root matching.
 
-The paper's results are pictures and a plot without numbers in its text; here each picture is compared by a number.
+The results in the paper are pictures and a plot, without numbers in its text; here each picture is compared by a
+number.
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ def _compare_sine() -> dict[str, float]:
 
 
 def _compare_clips() -> dict[str, float]:
-    """Compare five keys of a cyclic and a non-cyclic clip with figures 5 and 6; count those that stay among seven."""
+    """Compare five keys of a cyclic and a non-cyclic clip with figures 5 and 6; count those that are also among seven
+    keys."""
     min_distances = {}
     rows = []
     for kind, clip, spread_text in (("cyclic", WALK, "[similar keys]"), ("not cyclic", CARTWHEEL, "[few differences]")):

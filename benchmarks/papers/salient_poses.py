@@ -1,6 +1,6 @@
 """Roberts et al., "Salient Poses": error against compression, greedy against optimal, run time.
 
-The medians over 20 Mixamo clips and the run times were published by the authors beside the paper; its text has plots.
+The authors published the medians over 20 Mixamo clips and the run times separately; the paper has plots.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ def numpy_paths(points: np.ndarray, max_keys: int) -> Paths:
 
 
 def _squared_distances(points: np.ndarray) -> np.ndarray:
-    """Return the squared distances by direct differences: a Gram matrix would be faster but loses digits."""
+    """Return the squared distances by direct differences; a Gram matrix would be faster but less precise."""
     n = len(points)
     squares = np.empty((n, n))
     for i in range(n):
@@ -39,8 +39,8 @@ def _squared_distances(points: np.ndarray) -> np.ndarray:
 def _edge_costs(squares: np.ndarray, n_columns: int = 512, n_rows: int = 128) -> np.ndarray:
     """Return [j, i], the largest ``x - (r * (x - y) + h)^2`` over the frames t between; x = Q[t, i], y = Q[t, j].
 
-    A tile holds x for ``n_rows`` frames t and ``n_columns`` frames i, and is used for every j beyond it. Where t is not
-    beyond i, x is -1: then the result is below 0 and never the largest.
+    A tile contains x for ``n_rows`` frames t and ``n_columns`` frames i, and is used for every j after it. Where t is
+    not after i, x is -1, so that the result is below 0 and never the largest.
     """
     n = len(squares)
     x_of = np.tril(squares, -1)

@@ -15,8 +15,8 @@ from benchmarks.salient import rivals
 CLIPS = ("86_01_mixed-jumps-kicks-punches", "02_07_sword", "49_02_jump-hop", "135_07_kicking")
 TARGET_MS = {300: 4, 1000: 40, 5000: 1500}  # on a quiet core
 
-# Prints the seconds of one search and the kernel's high-water mark of memory. Not ru_maxrss, which a child process
-# inherits from its parent.
+# Prints the seconds of one search and the high-water mark of memory of the kernel, instead of ru_maxrss, which a child
+# process inherits from its parent.
 CHILD = """
 import pathlib, sys, time
 import numpy as np

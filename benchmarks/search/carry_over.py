@@ -1,13 +1,13 @@
-"""How the ranking of whole clips does on clips without labels, among all clips, and how fast it is on 2,500.
+"""Quality of the ranking of whole clips on clips without labels and among all clips, and its speed with 2,500.
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m benchmarks.search.carry_over
 
 *Takes.* Neighbouring takes of a subject (135_06, 135_07) often show the same action. Each clip of a subject with at
 least eight clips is a query among the others of that subject, and the adjacent takes are relevant: no label is needed,
-and the subject gives nothing away. Mean average precision, first over the clips of a subject, then over subjects.
+and the subject is no hint. Mean average precision, first over the clips of a subject, then over subjects.
 
-*All clips.* The labelled queries among all clips of both folders; only labelled clips count in the ranks. The clip
-vector preselects ``keep`` clips: a labelled clip that it omits ranks last.
+*All clips.* The labelled queries among all clips of both folders; only labelled clips are ranked. The clip vector
+preselects ``keep`` clips: a labelled clip that it omits ranks last.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The clips that search is measured on, their subjects, and the clips that may be learned from."""
+"""The clips for measuring search, their subjects, and the clips for learning."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ from keypose.library.canonical import CanonicalBody
 LABELS = DATA / "cmu30" / "labels.csv"
 DUPLICATES = DATA / "cmu30" / "CMU_EXACT_DUPLICATES.csv"
 MORE = DATA / "cmu30-more"
-N_LIBRARY = 2500  # clips that a query is timed on: these, their mirror images, and some at other speeds
+# Clips of the library in which queries are timed: these, their mirror images, and some at other speeds.
+N_LIBRARY = 2500
 
 
 @dataclass(frozen=True)

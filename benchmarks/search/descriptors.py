@@ -1,4 +1,4 @@
-"""Whole clips ranked by descriptors, learned from the half of the subjects without that of the query.
+"""Whole clips ranked by descriptors, which are learned from the half of the subjects without that of the query.
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m benchmarks.search.descriptors
 
@@ -126,7 +126,7 @@ def _material() -> list[Sample]:
 
 
 def min_cpu_ms(task: Callable[[], object]) -> float:
-    """Return the minimum processor time of a few runs in milliseconds; other programs hardly affect it."""
+    """Return the minimum processor time of a few runs in milliseconds, on which other programs have little effect."""
     times_ms = []
     for _ in range(N_REPEATS):
         start = time.process_time()

@@ -2,8 +2,8 @@
 
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m benchmarks.search.learn   # the packaged file
 
-From all of cmu30-more. Axes are principal axes of the measured clips and their mirror images, so that mirroring keeps
-or negates each axis; this is made exact to the last bit. The background is a sample of the same clips, a few windows of
+From all of cmu30-more. Axes are principal axes of the measured clips and their mirror images, so that mirroring
+preserves or negates each axis, exactly to the last bit. The background is a sample of the same clips, a few windows of
 each. The output is deterministic; a changed file needs a new ANALYSIS_VERSION.
 """
 
@@ -70,7 +70,8 @@ def _covariance_space(name: str, samples: Sequence[Sample], background_samples: 
 
 
 def _clip_space(samples: Sequence[Sample], background_samples: Sequence[Sample]) -> Space:
-    """Learn the space of the clip vector; each group is divided by its spread so that all groups weigh the same."""
+    """Learn the space of the clip vector; each group is divided by its spread, so that all groups have the same
+    weight."""
     mirror_indices, signs = clip_mirror_permutation()
     rows = np.array([_concatenate_groups(each) for each in samples])
     spread = np.concatenate((rows, rows[:, mirror_indices] * signs)).var(axis=0)
@@ -101,8 +102,8 @@ def principal_axes(
 ) -> tuple[Singles, Singles]:
     """Return the mean (N,) and the first principal axes (N, n_axes) of ``rows`` (R, N) and their mirror images.
 
-    ``mirror`` holds the source index and sign of each number under mirroring. Axes that mirroring keeps come first,
-    then those that it negates; each in order of falling variance.
+    ``mirror`` is the source index and sign of each number under mirroring. Axes that mirroring preserves come first,
+    then those that it negates, both in order of decreasing variance.
     """
     mirror_indices, signs = mirror
     mirrored_rows = rows[:, mirror_indices] * signs

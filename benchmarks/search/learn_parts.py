@@ -3,8 +3,8 @@
     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 .venv/bin/python -m benchmarks.search.learn_parts   # the packaged file
 
 From all of cmu30-more: principal axes of the features of each group, with mirror images. Each axis is divided by the
-root of its spread, so that small variations still count, and each group by its remaining spread, so that all groups
-weigh the same.
+root of its spread, so that small variations are not negligible, and each group by its remaining spread, so that all
+groups have the same weight.
 """
 
 from __future__ import annotations

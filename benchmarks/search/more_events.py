@@ -1,4 +1,4 @@
-"""More events found by geometry, without expected figures; they show whether results carry over.
+"""More events found by geometry, without expected figures, to test whether results are similar for other events.
 
 Metres, radians and seconds in the coordinates of the body (``descriptors/description.py``).
 """

@@ -83,7 +83,7 @@ class Corpus:
     def chance(self, gallery: Sequence[int], kind: str, length_s: float) -> float:
         """Return the share of all spans of a length, at every frame of the gallery, that contain an event of a kind.
 
-        A shorter clip counts once, as a whole.
+        A shorter clip is one span, as a whole.
         """
         n_hits = total = 0
         for clip in gallery:
@@ -102,7 +102,7 @@ class Corpus:
 def draw_queries(corpus: Corpus, kind: str, *, only_with_event: bool) -> list[Query]:
     """Return events of a kind as queries to clips of other subjects: drawn once, few per subject.
 
-    ``only_with_event``: search only clips with such an event, so that only its place in the clip must be found.
+    ``only_with_event``: search only clips with such an event, so that only its position in the clip must be found.
     """
     events = [(k, event) for k, clip_events in enumerate(corpus.events) for event in clip_events if event.kind == kind]
     random.Random(SEED).shuffle(events)
@@ -120,7 +120,8 @@ def draw_queries(corpus: Corpus, kind: str, *, only_with_event: bool) -> list[Qu
 
 
 def evaluate_part_search(search: Search, corpus: Corpus, queries: Sequence[Query]) -> PartFigures:
-    """Return means over queries. Chance is that of spans as long as those returned, so that long spans gain nothing."""
+    """Return means over queries. Chance is that of spans of the same length as those returned, so that long spans are
+    no advantage."""
     hits: list[list[bool]] = []
     chances: list[list[float]] = []
     chance_cache: dict[tuple[str, tuple[int, ...], int], float] = {}

@@ -34,7 +34,7 @@ from keypose.library.descriptors.description import posture
 from keypose.library.search.part_features import group_features
 from keypose.library.search.part_gallery import PartGallery, build_part_track
 
-FILLER_SPEED = 1.15  # of the clips that fill up the library
+FILLER_SPEED = 1.15  # speed of the clips that fill up the library
 QUERY_LENGTHS_S = (1.0, 2.0, 4.0)
 N_TIMED_QUERIES, SEED = 20, 1  # queries of each length
 

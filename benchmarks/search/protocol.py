@@ -80,7 +80,8 @@ def rank_queries(rank: Rank, clips: Sequence[Clip], leave_out: LeaveOut = "subje
 
 
 def order_by_score(scores: Floats, is_relevant: Bools) -> Indices:
-    """Return the order by falling score; irrelevant clips come first among equal scores, so ties gain nothing."""
+    """Return the order by falling score; irrelevant clips come first among equal scores, so that equal scores are no
+    advantage."""
     return np.lexsort((is_relevant, -scores))
 
 
@@ -88,7 +89,7 @@ def evaluate(rank: Rank, clips: Sequence[Clip], leave_out: LeaveOut = "subject")
     """Return means over all queries that have a clip of their class in the gallery.
 
     ``rank(query, gallery)`` takes indices of ``clips`` and returns a score per clip of the gallery, higher is nearer.
-    It must not use ``Clip.label``, nor have learned from the subject of the query.
+    It must not use ``Clip.label``, and not be learned from the subject of the query.
     """
     return mean_figures(rank_queries(rank, clips, leave_out))
 

@@ -31,7 +31,7 @@ from keypose.library.descriptors.gallery_ranking import RANKING_DESCRIPTORS
 from keypose.library.search.swing_overlap import SwingTable, build_swing_table, overlap, overlap_scores
 
 N_RANDOM_RANKINGS = 100
-USES_AXES = {"swings": True, "swings_times": False}  # whether axes count
+USES_AXES = {"swings": True, "swings_times": False}  # whether axes are compared
 
 
 def run() -> dict[str, float]:

@@ -1,18 +1,18 @@
 """A rival codec: the algorithm of the Animation Compression Library, reimplemented from its author's articles.
 
 Nicholas Frechette's articles and the documents of the library (github.com/nfrechette/acl, version 2) describe it: every
-frame is stored; a track at its default is a flag, a constant track is one value; the others are
-scaled to their range over the clip, then over segments of 16 frames whose ranges take a byte per number; w of a
-quaternion is left out; each track has in each segment its own number of bits, 0 (the segment holds one value) to 23, or
-plain 32-bit numbers; bits are chosen by the error of points 3 cm off the joints, with all joints above as decoded.
+frame is stored; a track at its default is a flag, a constant track is one value; the others are scaled to their range
+over the clip, then over segments of 16 frames whose ranges take a byte per number; w of a quaternion is omitted; each
+track has in each segment its own number of bits, 0 (the segment holds one value) to 23, or plain 32-bit numbers; bits
+are chosen by the error of points 3 cm off the joints, with all joints above as decoded.
 
 Differences in its favour: the error is bounded over all measured points, so raw numbers include w, which cannot be
 recovered near a rotation of 180 degrees; the bits of all tracks of a segment are chosen together, and a rate takes 5
 bits where the library takes 8.
 
 The bytes: for each track 2 bits of kind, rotations before translations; constant values and clip ranges in 32-bit
-numbers; for each segment its offset in 4 bytes, the rates, the ranges, and the values frame by frame, padded to
-whole bytes. Names, bones and the rest are counted by the caller, as large as in a ``.kps`` file.
+numbers; for each segment its offset in 4 bytes, the rates, the ranges, and the values frame by frame, padded to whole
+bytes. Names, bones and other data are counted by the caller, with the same size as in a ``.kps`` file.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def _bit_widths(rates: Ints, length: int) -> Ints:
 
 
 def decode(data: bytes, like: kp.Motion) -> kp.Motion:
-    """Decode the frames; all but rotations and translations is copied from ``like``."""
+    """Decode the frames; everything except rotations and translations is copied from ``like``."""
     joints, segments = like.n_joints, Segments.build(like.n_frames, SEGMENT_FRAMES)
     values = np.zeros((2 * joints, like.n_frames, 3))
     values[joints:] = like.skeleton.offsets[:, None]

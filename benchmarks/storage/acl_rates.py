@@ -8,7 +8,7 @@ from benchmarks.storage.figure import SHELL_MM, Figure, apply_parent, joints_fir
 
 import keypose as kp
 
-HALVINGS = 6  # of the octaves -8 to 8 around the first guess
+HALVINGS = 6  # number of halvings of the octaves -8 to 8 around the initial rates
 OCTAVES = 8.0
 
 
@@ -34,7 +34,7 @@ class RateSearch:
     def rates(self) -> Ints:
         """Return the bits (tracks, S) of each of the three numbers of a track; ``RAW_RATE``: raw 32-bit numbers.
 
-        One more bit for the root may save several elsewhere: this is tried and used where it helps.
+        One more bit for the root may save several in other tracks; this is tried, and used if it saves bits.
         """
         rates = self._initial_rates()
         self._remove_bits(rates)
@@ -56,7 +56,7 @@ class RateSearch:
                     is_within = self._try_rates(i, segments, rates[i, segments] - 1)
                     rates[i, segments[is_within]] -= 1
                     is_open[i, segments[~is_within]] = (
-                        False  # other tracks only get coarser, so later attempts would fail too
+                        False  # other tracks only become coarser, so later attempts would also fail
                     )
             is_open &= rates > 0
 

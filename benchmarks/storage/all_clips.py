@@ -43,7 +43,7 @@ class ClipResult:
     n_bytes: int = 0
     error: float = 0.0  # over the tolerance
     lossless: bool = False  # lossless coding was smaller
-    unread: str = ""  # why the file holds no motion
+    unread: str = ""  # why the file contains no motion
     failure: str = ""
 
 

@@ -61,13 +61,14 @@ def largest_error_mm(motion: kp.Motion, other: kp.Motion) -> float:
 def point_errors_mm(position_errors: Array, rotation_errors: Array, ends: Array) -> Array:
     """Return the largest point error (T,) of a joint with errors of position (T, 3) and rotation matrix (T, 3, 3).
 
-    On each axis the two points are off by position_errors +- 30 rotation_errors[:, :, axis]; the larger one counts.
+    The errors of the two points on each axis are position_errors +- 30 rotation_errors[:, :, axis]; the larger one is
+    used.
     """
     columns = SHELL_MM * np.swapaxes(rotation_errors, -1, -2)
     squares = np.einsum("tac,tac->ta", columns, columns) + 2 * np.abs(np.einsum("tac,tc->ta", columns, position_errors))
     max_squares = squares.max(axis=1) + np.einsum(
         "tc,tc->t", position_errors, position_errors
-    )  # never below the error of the joint itself
+    )  # not below the error of the joint itself
     for end in ends:
         off = position_errors + rotation_errors @ end
         max_squares = np.maximum(max_squares, np.einsum("tc,tc->t", off, off))

@@ -1,18 +1,18 @@
 """Fitted keys of ``kp.unbake``, stored in as few bits as the bound allows.
 
-Keys are chosen by ``kp.unbake(tolerance_mm=...)``, whose tolerance is for joints only; where a point off a joint
-exceeds the tolerance, its worst frame becomes a key as well, until none does. Curves are cubic Euler angles in the best
+Keys are chosen by ``kp.unbake(tolerance_mm=...)``, with a tolerance for joints only. While a point around a joint
+exceeds the tolerance, the frame with its largest error becomes a key, too. Curves are cubic Euler angles in the best
 order of each joint, which have fewer numbers than quaternions; pops of thumbs and finger tips, which ``kp.unbake``
 removes on purpose, are stored frame by frame.
 
-An animated number takes as many bits as its range has steps; rotations, translations and the two kinds of tangents have
-their own steps, all proportional to one scale, the largest within the tolerance.
+The bits of an animated number depend on the number of steps in its range; rotations, translations and the two kinds of
+tangents have their own steps, all proportional to one scale, the largest within the tolerance.
 
 The bytes, which are counted here rather than written: numbers of keys and pops, widest gap and steps; for each column 2
 bits for default (no tangent, no rotation, the bone's offset), constant (32 bits) or animated (its minimum in 32 bits,
-its width in 8); gaps between keys; all columns key by key; pops with joint, first frame and length in
-8 bytes and rotations in 4 x 16 bits.
-Names, bones and the rest are counted by the caller, as large as in a ``.kps`` file.
+its width in 8); gaps between keys; all columns key by key; pops with joint, first frame and length in 8 bytes and
+rotations in 4 x 16 bits. Names, bones and other data are counted by the caller, with the same size as in a ``.kps``
+file.
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class StoredSize:
 def store(motion: kp.Motion, tolerance_mm: float) -> StoredSize:
     """Return the smaller of two encodings within the tolerance: selected keys, or every third frame.
 
-    A cubic passes exactly through the two frames between such keys, so that the whole tolerance is for rounding.
+    With the latter, a cubic passes exactly through the two frames between two keys, so that the whole tolerance is for
+    rounding.
     """
     figure = Figure.build(motion)
     every_third = np.union1d(np.arange(0, motion.n_frames, 3), motion.n_frames - 1)
@@ -74,7 +75,7 @@ def _find_coarsest(motion: kp.Motion, figure: Figure, keyed: kp.KeyedMotion, tol
 
 
 def _fit_keys(motion: kp.Motion, figure: Figure, tolerance_mm: float) -> kp.KeyedMotion:
-    """Fit the fewest keys for the joints, then add keys for the points off them."""
+    """Fit the fewest keys for the joints, then add keys for the points around them."""
     max_gap_frames = max(4, round(MAX_GAP_S * motion.fps * tolerance_mm**0.5))
     keys = kp.unbake(
         motion, tolerance_mm=tolerance_mm, max_gap_frames=max_gap_frames, residual=False, polish=False

@@ -28,7 +28,7 @@ OURS, LOSSLESS = "kps", "kps, lossless"
 WITHOUT_TOLERANCE = (TEXT, GZIP, ZSTD, XZ, LOSSLESS)  # have no tolerance
 WITH_TOLERANCE = (SWINGS, KEYS, ACL, OURS)
 
-SWING_THRESHOLD = 0.4  # of the thesis; the default tries four, which is slower and gains a few percent at most
+SWING_THRESHOLD = 0.4  # of the thesis; trying four, the default, is slower and saves a few percent at most
 MAX_DIFFERENCE_MM = 1e-6  # between two implementations of the error
 
 

@@ -17,7 +17,7 @@ from keypose.model import Motion
 Vectors = NDArray[np.float32]
 
 SPEEDS = (1.0, 0.9, 1.1, 0.8, 1.25, 0.7, 1.4)  # of the same clips, to get enough windows
-QUERY_CLIP_STEP = 20  # every so many clips one is used for queries only
+QUERY_CLIP_STEP = 20  # one of this number of clips is used only for queries
 NOISE = 0.05  # relative to the standard deviation of each column, for windows added as noisy copies
 SEED = 8
 

@@ -125,7 +125,7 @@ class IndexServer:
     def measure_queries(
         self, true_rows: NDArray[np.intp], find_nearest: Callable[[sa.Connection, Vectors, int], RowKeys], width: int
     ) -> QueryStats:
-        """Run every query several times and use the fastest run, as others may use the machine."""
+        """Run every query several times and use the fastest run, as other programs may use the machine."""
         times_ms = np.full(len(self.queries), np.inf)
         n_hits = 0
         with self.engine.connect() as connection, connection.begin():

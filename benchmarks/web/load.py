@@ -2,7 +2,7 @@
 
     .venv/bin/python -m benchmarks.web.load [minutes]
 
-Searches are sent on schedule whether others are answered or not, so that a slow response delays no other. Of 64,
+Searches are sent on schedule, whether others are answered or not, so that a slow response does not delay others. Of 64,
 40 are by a whole clip, 16 by text, 6 by a pose and 2 by a part. When all 32 files of a round are uploaded, their clips
 are moved to the trash and the next round begins, so that the library stays at 2,500 clips. Poses are those of the
 labelled clips, which are in the library with their bytes, since a pose is read from them.
@@ -36,7 +36,7 @@ N_UPLOADS = 32
 UPLOAD_FRAMES = 1000
 SAMPLE_S = 2.0
 READY_S = 5.0
-WARM_S = 60.0  # caches fill and pools reach their size
+WARM_S = 60.0  # time in which caches fill and pools reach their size
 KINDS = ("whole",) * 40 + ("text",) * 16 + ("pose",) * 6 + ("part",) * 2
 SEED = 1
 
@@ -93,9 +93,9 @@ async def _run_load(server: ServerInfo, query_clips: QueryClips, files: list[Pat
         httpx.AsyncClient(**client_options) as search_client,
         httpx.AsyncClient(**client_options) as upload_client,
     ):
-        for kind in dict.fromkeys(KINDS):  # the first search of each kind loads the index
+        for kind in dict.fromkeys(KINDS):  # as the first search of each kind loads the index
             await _search(search_client, kind, query_clips.choose(kind, random.Random(SEED)), LoadResult())
-        await asyncio.sleep(READY_S)  # other processes of the server load it as well
+        await asyncio.sleep(READY_S)  # while other processes of the server load it
         start = time.monotonic()
         jobs = (
             _run_searches(search_client, query_clips, result, start, duration_s),
