@@ -1,4 +1,4 @@
-"""Array types, and the base class of types whose arrays are checked once and read-only afterwards."""
+"""Array types, and the base class of types with arrays that are checked once and read-only afterwards."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def _check_shape(array: NDArray[Any], shape: tuple[int | None, ...], name: str) 
 class Frozen:
     """Base class of frozen dataclasses with read-only arrays.
 
-    Arrays stay read-only through pickling and copying. Only fields are pickled; cached properties are computed again.
+    Arrays are also read-only after pickling and copying. Only fields are pickled; cached properties are computed again.
     """
 
     def _set_field(self, name: str, value: object) -> None:

@@ -1,6 +1,6 @@
 """Forward kinematics, the up axis, the height of a figure, ground contacts.
 
-Pure functions on arrays. Positions are in file units unless a name says otherwise. A height is the vertical extent of
+Pure functions on arrays. Positions are in file units unless a name has another unit. A height is the vertical extent of
 a standing figure; all errors of this package are stated on a figure of ``REFERENCE_HEIGHT_MM``.
 """
 

@@ -1,8 +1,8 @@
 """Pure functions on arrays of unit quaternions wxyz, which are the last axis.
 
-Euler angles are in radians here and intrinsic: order ``"ZYX"`` means ``q = qz * qy * qx``, the rotation
-that a BVH file with channels ``Zrotation Yrotation Xrotation`` describes. Every function takes and
-returns arrays with any number of leading axes.
+Euler angles are in radians here and intrinsic: order ``"ZYX"`` means ``q = qz * qy * qx``, the rotation that a BVH file
+with channels ``Zrotation Yrotation Xrotation`` describes. Arguments and results of every function are arrays with any
+number of leading axes.
 """
 
 from __future__ import annotations

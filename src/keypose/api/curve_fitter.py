@@ -30,12 +30,12 @@ class CurveOptions:
 
     @property
     def search_interpolation(self) -> str:
-        """Return the in-betweens with whose error keys are selected."""
+        """Return the in-betweens of the error by which keys are selected."""
         return "linear" if self.interpolation == "linear" else "bezier"
 
     @property
     def is_search_curve(self) -> bool:
-        """Return whether the fitted curves are, except for polish, those with whose error keys are selected."""
+        """Return whether the fitted curves are, except for polish, those of the error by which keys are selected."""
         is_free = not self.shared_tangents and not self.jump_penalty
         return self.interpolation != "natural" and self.rotation == "quaternion" and is_free
 

@@ -21,7 +21,7 @@ from keypose.rotations import IDENTITY, angle_between, conjugate, from_matrix, m
 
 REST_TOLERANCE = 2e-3  # of the longest bone: maximum difference of a bone after conversion through text or float32
 ROUNDING = 1e-5  # of the longest bone: a rotation that improves the fit by less is not used
-SAME_ROTATION_RAD = 1e-3  # rest poses within this motion error count as equally good
+SAME_ROTATION_RAD = 1e-3  # rest poses within this motion error are equally good
 FRAMES_COMPARED = 64
 
 

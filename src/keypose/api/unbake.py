@@ -244,7 +244,7 @@ def _unbake_within(
     max_keys: int | None,
     options: Mapping[str, Any],
 ) -> KeyedMotion:
-    """Return the keyed motion with fewest keys whose final curves are within the tolerance."""
+    """Return the keyed motion with the fewest keys such that its final curves are within the tolerance."""
     if motion.height <= 0:
         raise OptionError(
             "the figure has no height, so nothing can be stated in mm",

@@ -19,7 +19,7 @@ from urllib.parse import urlsplit
 from keypose.batch.worker import Failure, Outcome, build_failure, run_item
 from keypose.errors import KeyposeError, MissingExtra, OptionError
 
-Client = Any  # of distributed, whose methods have no types
+Client = Any  # of the package distributed, which has no types
 Future = Any
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -44,7 +44,7 @@ def map_on_dask(
 
     Otherwise as ``map_clips``. Items are consumed as the cluster has capacity for them; ``on_start`` is called with the
     index of each submitted item. Raises a KeyposeError if the scheduler is lost or the cluster has no worker for
-    ``no_worker_timeout_s`` seconds; outcomes yielded before stay valid. To stop early, close the iterator; pending
+    ``no_worker_timeout_s`` seconds; outcomes yielded before remain valid. To stop early, close the iterator; pending
     items are then cancelled.
     """
     scheduler = parse_scheduler_address(address)

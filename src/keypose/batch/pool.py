@@ -243,7 +243,7 @@ class _Pool(Generic[Item, Result]):
                 yield outcome
 
     def _parse_message(self, worker: _Worker, message: bytes) -> Outcome[Result] | None:
-        """Return the outcome that a worker sent; None if the message only says that it is ready."""
+        """Return the outcome that a worker sent; None if the message is only that it is ready."""
         if worker.item_index is None:
             return None
         try:

@@ -34,7 +34,7 @@ MIN_BONE_RATIO = 1e-6  # relative to the longest bone
 
 @dataclass(frozen=True)
 class RebakeJob:
-    """The edited file, where its detail comes from, how much of it to add, and where to write the result."""
+    """The edited file, the source of its detail, the share of it to add, and the path of the result."""
 
     source: Path
     target: Path

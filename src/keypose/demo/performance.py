@@ -49,7 +49,7 @@ _STEP_TIMES_S = [WALK_S + k * STEP_S for k in range(len(STEP_LENGTHS))]  # when 
 _TURN_STEP_TIMES_S = [TURN_S + k * TURN_STEP_S for k in range(4)]
 
 # Time, share of the weight on the left foot, distance of the pelvis ahead of the ankles. In a step the body moves over
-# the standing foot, and back between the feet when both stand.
+# the foot on the floor, and back between the feet while both are on the floor.
 BALANCE = (
     (BEFORE_S, 0.5, 0.02),
     (WALK_S - 0.45, 0.5, 0.02),

@@ -1,4 +1,5 @@
-"""A mesh for the skeleton, for formats whose viewers show only meshes: a low-poly mannequin and its bind pose."""
+"""A mesh for the skeleton, for formats with viewers that display only meshes: a low-poly mannequin and its bind
+pose."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ class _Piece:
     joint: int
     start: Floats  # (3,)
     along: Floats  # (3,) from the start to the end; for a shape around its start, a vector as long as its radius
-    across: Floats  # (3,) roughly sideways, for shapes whose width and depth differ
+    across: Floats  # (3,) roughly sideways, for shapes with different width and depth
     width: float  # half of it
     depth: float  # half of it
 

@@ -187,7 +187,7 @@ def _curves_json(curves: Curves, names: tuple[str, ...]) -> list[dict[str, Any]]
 
 
 def _constant_joints(curves: Curves) -> NDArray[np.bool_]:
-    """Return a mask (J,) of the joints whose values never change, bit by bit: 0 and -0 differ."""
+    """Return a mask (J,) of the joints with values that never change, bit by bit: 0 and -0 are different."""
     values = _bits(curves.values)
     is_constant = (values == values[:1]).all(axis=(0, 2))
     for tangents in (curves.in_tangents, curves.out_tangents):

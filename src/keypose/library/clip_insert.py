@@ -239,7 +239,7 @@ def _insert_one(store: Store, prepared: PreparedClip, metadata: ClipMetadata) ->
 
 
 def insert_clips(store: Store, prepared_clips: Sequence[tuple[PreparedClip, ClipMetadata]]) -> list[InsertResult]:
-    """Insert prepared clips in one transaction; clips whose content exists are updated."""
+    """Insert prepared clips in one transaction; clips with existing content are updated."""
     with store.database.begin_read() as connection:
         hashes = sa.select(clips.c.hash).where(clips.c.hash.in_([prepared.hash for prepared, _ in prepared_clips]))
         # Read first, so that clips added by others in the meantime are not lost.

@@ -47,7 +47,7 @@ class Library:
 
     When a method returns, its changes are on disk; a killed process leaves no partial clip. Any number of processes may
     read and write at once; writers wait for each other up to ``busy_s`` seconds. ``create=False`` opens existing
-    libraries only. Clips are referred to by name or by hash, of which eight digits are enough.
+    libraries only. Clips are referred to by name or by hash; eight digits of it are sufficient.
 
     Searches take a motion, or the name of a clip of the library, which is then excluded from the hits. All take the
     same filters: ``words``, each a prefix of a word in the clip's names or tags; ``tags``, all of which it must have;
@@ -135,7 +135,7 @@ class Library:
     ) -> tuple[Clip, ...]:
         """Return clips sorted by ``"name"``, or ``"newest"``, ``"longest"`` or ``"shortest"`` first.
 
-        Sorted by name, clips whose name equals ``words`` come first.
+        Sorted by name, clips with the name ``words`` come first.
 
         ``words``: each is a prefix of a word in the names or tags; ``tags``: the clip has all of them;
         ``min_duration_s``, ``max_duration_s``: seconds, both inclusive; ``skeleton``: the hash of its rig;

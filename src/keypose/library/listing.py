@@ -33,7 +33,7 @@ _COUNT = sa.func.count()
 def list_clips(
     store: Store, filters: Filters, sort: str, limit: int | None, skip: int, words: str | None = None
 ) -> tuple[Clip, ...]:
-    """Return clips sorted by ``sort``; sorted by name, clips whose name equals ``words`` come first."""
+    """Return clips sorted by ``sort``; sorted by name, clips with the name ``words`` come first."""
     order = SORTS[check_choice("sort", sort, tuple(SORTS))]
     if words is not None and sort == "name":
         order = (_has_exact_name(words).desc(), *order)

@@ -61,7 +61,7 @@ _PAINTS = {  # white is the paper colour as a fill, and a stripe as a line
 _ALLOWED_COLOURS = frozenset(("none", *THEMES["page"].colours.values()))
 
 MAX_HITS = 1000  # per page
-MAX_STRIPS = 200  # per page, so that browsers stay fast
+MAX_STRIPS = 200  # per page, for the speed of browsers
 
 
 def results_page(query: PageQuery, hits: Sequence[PageHit]) -> str:
@@ -361,7 +361,7 @@ class PageHit:
 
     @property
     def keys_within(self) -> tuple[int, ...]:
-        """Indices of the key poses that lie in the matching span."""
+        """Indices of the key poses in the matching span."""
         if self.hit is None:
             return ()
         return tuple(k for k, frame in enumerate(self.key_frames) if self.hit.start <= frame < self.hit.end)

@@ -5,14 +5,14 @@ the line through points i and j; the cost of a selection is the largest of its e
 cheapest selection for every number of keys at once, exactly.
 
 Differences from the paper:
-- The paper prints the *sum* of edge costs; the authors' program takes the largest. The sum of largest distances gives
-  many tiny segments and one huge gap, so ``objective="max"`` is the default and ``"sum"`` an option.
+- The paper prints the *sum* of edge costs; the program of the authors uses the largest. The sum of largest distances
+  gives many tiny segments and one huge gap, so ``objective="max"`` is the default and ``"sum"`` an option.
 - If two keys have the same pose there is no line; the cost is the largest distance to that pose (that of the paper is
 0/0).
 - Pins are constraints of the optimisation; the number of keys between two pins is not fixed in advance.
 - ``cost="inbetween"`` measures an edge by the in-betweens that will be exported, fitted cubics or straight ones, in
   millimetres of the world instead of distances in the space of features.
-- ``cost="integrated"`` (the paper's footnote) takes the sum of squared distances of an edge instead of the largest.
+- ``cost="integrated"`` (the paper's footnote) is the sum of squared distances of an edge instead of the largest.
 - With ``loop=True`` the frames form a circle, and its best start is searched as well: no particular frame must be a
 key.
 
@@ -314,7 +314,7 @@ def available_cores() -> int:
 def check_memory(n_frames: int, columns: int | None, max_gap: int, max_keys: int, threads: int) -> None:
     """Raise OptionError if a search does not fit into the memory of this machine.
 
-    ``columns``: numbers per point; None if edges do not come from points.
+    ``columns``: numbers per point; None if the input is not points.
     """
     band = 2 * max_gap + 1
     distances = (

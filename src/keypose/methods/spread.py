@@ -1,4 +1,4 @@
-"""Keys whose neighbours differ most: Morishima et al., as compared by Tanuwijaya & Ohno.
+"""Keys with the largest differences between neighbours: Morishima et al., as compared by Tanuwijaya & Ohno.
 
 The keys are the k frames, in order of time, with the largest sum of distances between neighbouring keys ("Data-driven
 efficient production of cartoon character animation", SIGGRAPH sketches 2007; the objective is printed in section 3.3 of

@@ -1,8 +1,8 @@
 """Keys by splitting at the most unusual pose: Action Synopsis of Assa, Caspi & Cohen-Or, without dimension reduction.
 
-Compared in figure 2 of Tanuwijaya & Ohno. Between neighbouring keys lies a segment; the frame farthest from the mean
-pose of its own segment, over all segments, becomes the next key and splits it. Therefore the k keys are the first k of
-the k + 1 keys.
+Compared in figure 2 of Tanuwijaya & Ohno. The frames between neighbouring keys are a segment. The frame farthest from
+the mean pose of its segment, over all segments, becomes the next key and splits the segment. Therefore the k keys are
+the first k of the k + 1 keys.
 
 Choices that the papers leave open:
 - The first and the last frame are keys from the start.

@@ -280,7 +280,8 @@ class Residual(Frozen):
         return np.clip(np.interp(frames, self.frames, self.sources), 0.0, len(self) - 1.0)
 
     def retime(self, before: Floats, after: Floats) -> Residual:
-        """Return the residual of a motion whose frames ``before`` (A,) became increasing frames ``after`` (A,)."""
+        """Return the residual of a motion in which frames ``before`` (A,) have become increasing frames ``after``
+        (A,)."""
         return replace(self, frames=freeze(np.array(after, np.float64)), sources=freeze(self.source_frames(before)))
 
     def apply(self, translations: Floats, rotations: Floats, frames: Floats, share: float) -> tuple[Floats, Floats]:

@@ -128,7 +128,7 @@ class Ladder(Frozen):
 
     @staticmethod
     def from_paths(method: str, n_frames: int, counts: ArrayLike, frames: ArrayLike, costs: ArrayLike) -> Ladder:
-        """Return a ladder whose ``frames`` hold the keys for ``counts[0]``, then those for ``counts[1]``, ..."""
+        """Return a ladder; ``frames`` are the keys for ``counts[0]``, then those for ``counts[1]``, ..."""
         return Ladder(method, n_frames, np.asarray(counts), np.asarray(frames), np.asarray(costs, float), False)
 
     def __post_init__(self) -> None:
@@ -181,7 +181,8 @@ class Ladder(Frozen):
         return ladder_card(self)
 
     def cliffs(self) -> tuple[Cliff, ...]:
-        """Return the numbers of keys whose last key lowers the cost much and the next two little, strongest first.
+        """Return the numbers of keys at which the last key lowers the cost much and the next two little, strongest
+        first.
 
         With ``d(n) = log c(n-1) - log c(n)`` the strength is ``d(n) - max(d(n+1), d(n+2))``: at a cliff a local maximum
         of at least 0.1. A cost that falls like a power of n is steepest at its start. Therefore a cliff must also be

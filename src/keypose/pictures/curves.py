@@ -80,8 +80,8 @@ def plot_curves(
     ``selection`` (a Selection, a KeyedMotion or frames) is marked by dots on the curves and vertical lines. Below the
     curves is the saliency by Bulut & Capin of the most salient curve of the joint, relative to its mean: frames above
     the line at 1 are candidates, and the extrema among them, from which that method selects keys, are drawn as rings on
-    their curve. ``joints`` defaults to the four body joints whose curves vary most; ``values="auto"`` shows positions
-    for markers, which have no rotations. With ``path`` the picture is saved as well.
+    their curve. The default of ``joints`` is the four body joints with the largest variation; ``values="auto"`` shows
+    positions for markers, which have no rotations. With ``path`` the picture is saved as well.
     """
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")

@@ -55,7 +55,7 @@ class ByteReader:
         self._close = finalize(self, file.close)
 
     def close(self) -> None:
-        """Close the owned file; a file opened by the caller stays open."""
+        """Close the owned file; a file opened by the caller is not closed."""
         self._close()
 
 

@@ -1,4 +1,4 @@
-"""Groups of frames of about one second, each of which is decoded separately."""
+"""Groups of frames of about one second, which are decoded separately."""
 
 from __future__ import annotations
 

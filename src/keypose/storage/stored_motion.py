@@ -128,7 +128,7 @@ class HeaderFields:
 
     @property
     def n_groups(self) -> int:
-        """Return the number of groups of frames, each of which is decoded separately."""
+        """Return the number of groups of frames, which are decoded separately."""
         return self._header.n_groups
 
     @property

@@ -1,8 +1,8 @@
 """The track of one joint: swings, rests between them, and keys where neither is accurate.
 
 A swing rotates at constant speed about one axis, fixed in the joint's own frame, from its first to its last frame.
-Rests mark where a joint hardly rotates. Frames outside swings and keys are bridged: the joint rotates at constant speed
-from the end of one item to the start of the next, the shorter way.
+Rests are spans in which a joint hardly rotates. Frames outside swings and keys are bridged: the joint rotates at
+constant speed from the end of one item to the start of the next, the shorter way.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class PerCurve:
         return sum(curves) + self.columns.n_still
 
     def rebuild_within(self, stored_values: int) -> tuple[Motion, int]:
-        """Return the rebuilt motion and how many numbers it takes: at most ``stored_values``."""
+        """Return the rebuilt motion and the number of stored values: at most ``stored_values``."""
         tolerances = np.append(-1.0, np.unique(np.concatenate([np.zeros(1), *self.tolerances])))
         if self.count_values(tolerances[-1]) > stored_values:
             min_values = self.count_values(tolerances[-1])
@@ -177,7 +177,7 @@ class Columns:
 
     @staticmethod
     def build(motion: Motion) -> Columns:
-        """Return the columns of a motion, whose figure must have a height."""
+        """Return the columns of a motion; the figure must have a height."""
         channels = build_channels(motion, "euler")
         every = np.concatenate((channels.translations, channels.rotations), axis=2).reshape(motion.n_frames, -1)
         moving = (every != every[0]).any(axis=0)

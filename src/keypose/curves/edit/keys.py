@@ -118,8 +118,8 @@ def _refit_halves(old: Curves, split: Curves, keys: Ints, at: int, key: int) -> 
 def delete_key(keyed: KeyedMotion, frame: Any) -> Change:
     """Return ``keyed`` without the key at ``frame``: one span, fitted to the curve of the two, replaces them.
 
-    If the first or the last key is deleted, its neighbour takes its place. The difference of the new span is added to
-    the residual, so that the motion with its full residual does not change.
+    If the first or the last key is deleted, its neighbour replaces it. The difference of the new span is added to the
+    residual, so that the motion with its full residual does not change.
     """
     key = find_key(keyed, frame)
     if keyed.n_keys == 1:

@@ -31,7 +31,7 @@ MAX_MM, MAX_DEG = 1.0, 0.5  # maximum deviation of a joint, on a figure of 1.7 m
 
 @dataclass(frozen=True)
 class EvaluatedCurves:
-    """Channels of joints on every frame, and the F-curves that they come from."""
+    """Channels of joints on every frame, and the F-curves from which they were evaluated."""
 
     keypose_data: KeyposeData
     rotation_orders: tuple[str, ...] | None
@@ -131,7 +131,7 @@ def _fit_rotations(rotations: Floats, in_tangents: Floats, out_tangents: Floats,
 
 
 def _refine_directions(curves: Curves, unit: Floats, keys: Ints) -> Curves:
-    """Return quaternion curves whose directions are nearest to ``unit`` (T, J, 4), whatever their lengths.
+    """Return quaternion curves with directions nearest to ``unit`` (T, J, 4) and any lengths.
 
     By the Gauss-Newton method: the component of a curve across the target direction, divided by its length,
     approximates the angle.
@@ -203,7 +203,7 @@ class Deviation:
 def add_breakdowns(keyed: KeyedMotion, evaluated: EvaluatedCurves, motion: Motion) -> tuple[KeyedMotion, Deviation]:
     """Return ``keyed`` with the breakdowns needed to stay within the limits, and the remaining deviation.
 
-    Linear spans stay unchanged.
+    Linear spans do not change.
     """
     mm_per_unit = motion.mm_per_unit if motion.height > 0 else 1000.0 * metres_per_unit(motion)
     deviation = Deviation.measure(keyed, motion, mm_per_unit)

@@ -1,7 +1,7 @@
 """Write a keyed motion to .blend: F-curves with exactly its keys and handles, and the residual as a layer above them.
 
-The figure stands upright in metres; frame 0 is Blender's frame 1, where its scenes begin. The whole keyed motion is
-added as ``.keys.json`` text, so that reading the file back is lossless.
+The figure is upright and in metres; frame 0 is frame 1 of Blender, the first frame of its scenes. The whole keyed
+motion is added as ``.keys.json`` text, so that reading the file back is lossless.
 """
 
 from __future__ import annotations

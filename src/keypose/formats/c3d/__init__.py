@@ -1,8 +1,8 @@
 """C3D, the format of optical motion capture, read without any other package.
 
 Markers become a skeleton of roots: a joint per marker, positions only. A file of segments (the ROTATION group of
-markerless systems) becomes a skeleton of roots that also rotate. docs/decisions/c3d.md says why there is a reader here
-although two packages read C3D.
+markerless systems) becomes a skeleton of roots that also rotate. docs/decisions/c3d.md explains why Keypose has a
+reader although two packages read C3D.
 """
 
 from __future__ import annotations

@@ -203,7 +203,7 @@ def snap_to_frames(times: Floats, start_s: float, fps: float) -> Floats:
 
 @dataclass(frozen=True)
 class _KeyIntervals:
-    """The key interval that each frame lies in."""
+    """The key interval of each frame."""
 
     before: Ints  # (T,) the key at or before each frame
     after: Ints  # (T,)

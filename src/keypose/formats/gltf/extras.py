@@ -56,7 +56,7 @@ class KeyposeData:
 def build_extras(
     motion: Motion, n_frames: int, metres_per_unit: float, joints: list[int], wrapper_position: Floats, rest: Pose
 ) -> dict[str, Any]:
-    """Return the extras of a file of ``n_frames`` with ``motion``, which may hold only its key poses.
+    """Return the extras of a file of ``n_frames`` with ``motion``, which may consist only of its key poses.
 
     ``joints`` are node indices, ``rest`` their rest pose relative to the wrapper at ``wrapper_position`` (3,).
     """

@@ -182,7 +182,7 @@ def _build_curves(sides: list[Floats], keys: _Keys) -> Curves:
 
 
 def _moving_joints(keys: _Keys, translations: list[Floats]) -> Bools:
-    """Return a mask (J,) of the joints whose translation changes."""
+    """Return a mask (J,) of the joints with a changing translation."""
     values, in_tangents, out_tangents = translations
     max_gap = np.diff(keys.frames).max(initial=0)
     moves = np.ptp(values, axis=0).max(axis=1) > MIN_MOVEMENT_UNITS
@@ -229,7 +229,7 @@ class TrackCurve:
         return self.track.path == "rotation"
 
     def hull(self) -> Floats:
-        """Return points (N or 3 N, 3 or 4) whose convex hull contains the curve: its keys and handles."""
+        """Return the keys and handles (N or 3 N, 3 or 4) of the curve; their convex hull contains it."""
         if self.tangents is None or len(self.frames) == 1:
             return self.values
         third = np.diff(self.frames).max() / 3

@@ -267,7 +267,7 @@ def read_count(facts: Facts, name: str) -> int:
 
 
 def note_animations(source: Source, facts: Facts) -> None:
-    """Add a note if the file holds several animations."""
+    """Add a note if the file contains several animations."""
     if read_count(facts, "n_animations") > 1:
         source.note(f"{facts['n_animations']} animations ({', '.join(read_strings(source, facts, 'animations'))}); "
                     f"{facts.get('chosen')} is read; the option animation chooses another")  # fmt: skip

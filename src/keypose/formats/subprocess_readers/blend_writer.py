@@ -2,7 +2,7 @@
 
 The input are joints: their rest pose, rotations and translations in their own axes. A bone's channels are relative to
 the axes in which the bone rests, as Blender rounded them, so the conversion to them is done here. It is linear: a curve
-of four quaternion components or three coordinates stays the same curve.
+of four quaternion components or three coordinates does not change.
 """
 
 import json

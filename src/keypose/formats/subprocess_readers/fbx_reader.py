@@ -23,7 +23,7 @@ _SKIPPED_ELEMENTS = {
 
 
 class FileRejectedError(Exception):
-    """The file cannot be read; ``facts`` say why."""
+    """The file cannot be read; ``facts`` describe the reason."""
 
     def __init__(self, **facts: Any) -> None:
         self.facts = facts

@@ -14,7 +14,7 @@ MIN_FPS = 10.0  # evenly spaced samples sparser than this are keys, not frames
 
 
 class FileRejectedError(Exception):
-    """The file cannot be read; ``facts`` say why."""
+    """The file cannot be read; ``facts`` describe the reason."""
 
     def __init__(self, **facts: Any) -> None:
         self.facts = facts

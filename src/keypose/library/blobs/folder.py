@@ -48,7 +48,7 @@ _PATTERN = re.compile(_TEMPLATE.format(identity="([0-9a-f]{32})").encode())
 
 
 class FolderBlobs:
-    """Blobs as files ``ab/abcdef...`` below a folder; no part of such a path comes from a user's file name.
+    """Blobs as files ``ab/abcdef...`` below a folder; no part of such a path is a file name of a user.
 
     Only regular files are read; a link, a pipe or a device in place of a blob is reported as damage.
     """

@@ -33,7 +33,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class FsspecBlobs:
-    """Blobs as objects ``ab/abcdef...`` below a URL; no part of such a name comes from a user's file name.
+    """Blobs as objects ``ab/abcdef...`` below a URL; no part of such a name is a file name of a user.
 
     Every call queries the store: listings are never cached.
     """

@@ -29,7 +29,7 @@ class Dialect(Protocol):
         """Path of the database file; None for a server."""
 
     def open(self, *, create: bool) -> sa.Engine:
-        """Return an engine whose connections enforce foreign keys and wait for other writers."""
+        """Return an engine with connections that enforce foreign keys and wait for other writers."""
 
     def insert_new(self, table: sa.Table, rows: list[dict[str, Any]]) -> sa.Insert:
         """Return an INSERT that skips existing rows."""
@@ -58,7 +58,7 @@ class Dialect(Protocol):
     def find_unindexed(
         self, connection: sa.Connection, clip_id: int, vectors: Mapping[str, Vectors]
     ) -> tuple[str, ...]:
-        """Return the descriptors of ``vectors`` whose indexed rows for the clip are missing or differ."""
+        """Return the descriptors of ``vectors`` with missing or different indexed rows for the clip."""
 
     def increment_changes(self, connection: sa.Connection) -> None:
         """Increment the change counter, which invalidates indexes cached in memory."""

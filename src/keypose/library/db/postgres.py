@@ -74,7 +74,7 @@ _WRONG_SCHEMA_CODES = ("22", "23", "42", "0A")  # the tables are not those of a 
 class PostgresDialect:
     """A schema of a PostgreSQL database: readers see a snapshot, writers wait for each other, commits are durable.
 
-    Writers hold one advisory lock (``pg_advisory_xact_lock``) in READ COMMITTED; readers use ``REPEATABLE READ``.
+    Writers acquire one advisory lock (``pg_advisory_xact_lock``) in READ COMMITTED; readers use ``REPEATABLE READ``.
     """
 
     driver_errors: tuple[type[Exception], ...] = (sa.exc.SQLAlchemyError, psycopg.Error, UnicodeEncodeError)

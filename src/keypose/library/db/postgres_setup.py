@@ -1,4 +1,4 @@
-"""Checks that a server can hold a library, and creates schema and extension."""
+"""Checks whether a server supports a library, and creates schema and extension."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _NAME = re.compile(r"[a-z_][a-z0-9_]{0,62}")
 
 
 class Server(NamedTuple):
-    """Properties of a server that can hold a library."""
+    """Properties of a server that supports a library."""
 
     vector_schema: str  # quoted
     vector_version: tuple[int, ...]

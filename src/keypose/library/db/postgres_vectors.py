@@ -152,7 +152,7 @@ class VectorIndex:
     def find_differing(
         self, connection: sa.Connection, clip_id: int, vectors: Mapping[str, Vectors]
     ) -> tuple[str, ...]:
-        """Return the descriptors whose stored rows differ from ``vectors``."""
+        """Return the descriptors with stored rows that differ from ``vectors``."""
         existing = set(self.list_tables(connection))
         return tuple(
             descriptor

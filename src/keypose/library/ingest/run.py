@@ -416,7 +416,7 @@ class IngestMetadata:
     animation: str = ""
 
     def build_metadata(self, file: InputFile) -> ClipMetadata:
-        """Return the metadata of one file: its name and source come from the path."""
+        """Return the metadata of one file; its name and source are derived from the path."""
         _, name = default_name(file.path)
         folders = [part for part in file.relative.parent.parts if part.strip(" .")] if self.tag_folders else []
         return ClipMetadata(

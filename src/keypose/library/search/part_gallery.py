@@ -26,7 +26,7 @@ from keypose.validation import check_int
 MAX_SAMPLES = 10  # of a query; longer ones are compared by every 2nd, 4th, 8th, ... sample
 CANDIDATE_FACTOR = 3  # this factor times ``limit`` clips are refined if a stride was used,
 MIN_CANDIDATES = 32  # but no fewer than this
-MAX_STRIDE = 16  # each stride takes as much memory as the samples
+MAX_STRIDE = 16  # each stride needs as much memory as the samples
 __all__ = ["GROUPS", "GROUP_NAMES", "RATE", "PartGallery", "PartMatch", "PartTrack", "build_part_track"]
 
 
@@ -51,8 +51,8 @@ class PartMatch:
 class PartGallery(Frozen):
     """The tracks of many clips, one after another.
 
-    One second takes 2 kB of memory, and as much again for each stride that long queries need: 2 above one second, 4
-    above two, 8 above four. Strides are computed on first use.
+    One second needs 2 kB of memory, and as much again for each stride of long queries: 2 above one second, 4 above two,
+    8 above four. Strides are computed on first use.
     """
 
     level: Level

@@ -38,7 +38,7 @@ BODY_PARTS = (*TRUNK_PARTS, *(f"{side}_{limb}" for side in ("left", "right") for
 PARTNERS = np.array(
     (*range(5), *range(5 + len(LIMB_PARTS), len(BODY_PARTS)), *range(5, 5 + len(LIMB_PARTS))), np.int32
 )  # left <-> right
-_MIRRORED_AXIS = np.array((1.0, -1.0, -1.0))  # rotation axis in a mirror whose normal points to the left
+_MIRRORED_AXIS = np.array((1.0, -1.0, -1.0))  # rotation axis in a mirror with its normal to the left
 
 
 class SwingMatch(NamedTuple):
@@ -197,7 +197,7 @@ class SwingTable(Frozen):
         )
 
     def restrict(self, is_wanted: Bools) -> SwingTable:
-        """Return the table with only the body parts of ``is_wanted`` (P,); the others count as absent."""
+        """Return the table with only the body parts of ``is_wanted`` (P,); the others are absent."""
         rows = is_wanted[self.body_parts]
         return SwingTable(
             self.duration_s,
@@ -251,7 +251,7 @@ def build_swing_table(swings: Swings) -> SwingTable:
 
 
 def build_body_swing_table(motion: Motion, body: CanonicalBody, settings: Settings | None = None) -> SwingTable:
-    """Return the table of ``build_swing_table``, faster: axes come from the motion, not from its played swings.
+    """Return the table of ``build_swing_table``, faster: axes are computed from the motion, not from its played swings.
 
     ``body`` is that of the motion; ``settings`` are those of ``swings``.
     """

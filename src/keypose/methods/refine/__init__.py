@@ -4,10 +4,10 @@ The "interactive sequential drawing" of the paper, for each Euler curve of ampli
 1. straight sections: a range below A/100 for at least five frames; two points at each end are keys;
 2. fixed frames: first and last, the points of the sections, extrema with a prominence of at least 0.05 A, and a frame
    that differs by more than A/2 from both its neighbours, with them;
-3. refinement: a natural cubic spline through the keys; in each span between keys the worst frame becomes a key if it
-   is off by more than the greater of 0.13 times the span's range and 0.05 A; repeated. 0.13 is set by the user.
-For each joint the union over its axes ("overlap"; fixed on any axis is fixed) is reduced: a run of adjacent keys that
-are not fixed becomes its centre, then of three adjacent keys the middle one goes if it is not fixed.
+3. refinement: a natural cubic spline through the keys; in each span between keys the worst frame becomes a key if it is
+  off by more than the greater of 0.13 times the span's range and 0.05 A; repeated. 0.13 is set by the user. For each
+  joint the union over its axes ("overlap"; fixed on any axis is fixed) is reduced: a run of adjacent keys that are not
+  fixed becomes its centre, then of three adjacent keys the middle one is removed if it is not fixed.
 
 Choices that the paper leaves open, and differences:
 - It fixes every local extremum, even the smallest ripple of noise. Here extrema have a minimum prominence.

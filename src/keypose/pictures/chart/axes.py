@@ -114,7 +114,7 @@ def _ticks_inside(ticks: Sequence[float], scale: Scale) -> list[float]:
 
 
 def _drop_overlapping(ticks: Sequence[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Return the ticks whose text does not overlap the previous one."""
+    """Return the ticks with a text that does not overlap the previous one."""
     visible: list[tuple[float, str]] = []
     last = float("-inf")
     for x, text in sorted(ticks):

@@ -91,7 +91,7 @@ class Solids(Frozen):
         return np.stack(((centres - radii).min(axis=(1, 2)), (centres + radii).max(axis=(1, 2))), axis=1)
 
     def lowest(self, heights: Floats) -> Floats:
-        """Return the lowest height (F,) of figures whose points have ``heights`` (F, P)."""
+        """Return the lowest height (F,) of figures from the ``heights`` (F, P) of their points."""
         low: Floats = (heights[:, self.points] - self.ball_radii).min(axis=(1, 2))
         return low
 

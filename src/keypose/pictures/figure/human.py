@@ -42,7 +42,7 @@ class BodyBuilder:
     hidden_points: set[int] = field(default_factory=set)
 
     def add_carried_point(self, joint: int, offset: Floats) -> int:
-        """Add a point carried by ``joint`` at ``offset`` and return its index."""
+        """Add a point that moves with ``joint`` at ``offset``, and return its index."""
         self.carried_points.append((joint, offset))
         return len(self.sample.parents) + len(self.carried_points) - 1
 

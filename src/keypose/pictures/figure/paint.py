@@ -307,7 +307,7 @@ def _estimate_size(sample: Sample) -> float:
 
 
 def normalise(vectors: Floats) -> Floats:
-    """Return unit vectors (..., 3); zero vectors stay unchanged."""
+    """Return unit vectors (..., 3); zero vectors do not change."""
     lengths = np.sqrt(np.einsum("...k,...k->...", vectors, vectors))[..., None]
     unit_vectors: Floats = vectors / np.where(lengths > MIN_LENGTH, lengths, 1.0)
     return unit_vectors

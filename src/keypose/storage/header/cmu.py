@@ -23,7 +23,7 @@ N_JOINTS = 31
 ORDER = "ZYX"
 DECIMALS = 5
 NUMBER_UNIT, FACTOR_UNIT = 100_000, 1_000_000  # numbers and factors are integers in 1 / unit
-MAX_NUMBER = 1 << 30  # limit of numbers, so that predictions stay small
+MAX_NUMBER = 1 << 30  # limit of numbers, so that predictions do not overflow
 EXACT_START: BitModel = (ONE // 8, 3)
 END_SUFFIX = "_End"
 # Number; prediction: a constant, or a factor times an earlier number; how many low bits of the residual are uniformly

@@ -24,7 +24,7 @@ Angles = tuple[float, ...]
 
 
 def code_skeleton(c: Coder, value: Skeleton | None, limits: Limits) -> Skeleton:
-    """Code a skeleton with all its fields; end sites count as joints in the limits."""
+    """Code a skeleton with all its fields; for the limits, end sites are joints."""
     numbers = None if value is None else cmu.match_numbers(value)
     if c.code_flag("usual skeleton", None if value is None else numbers is not None, EVEN_START):
         return cmu.build_skeleton(cmu.code_numbers(c, numbers))
