@@ -20,9 +20,8 @@ struct Frame {
 };
 
 // Returns the frames of a group, except the first, in the order of coding. `frames`: their number with the first;
-// `next`:
-// whether the first frame of the next group is known, as frame `frames`. Order 0 bisects: it codes the middle of each
-// gap between known frames, predicted by the cubic through the two known frames on either side. Orders 1 and 2 go
+// `next`: whether the first frame of the next group is known, as frame `frames`. Order 0 bisects: it codes the middle of
+// each gap between known frames, predicted by the cubic through the two known frames on either side. Orders 1 and 2 go
 // forward in time: the prediction is a copy of the previous frame, or a linear extrapolation of the previous two.
 std::vector<Frame> schedule(int frames, bool next, int order);
 constexpr int kOrders = 3;

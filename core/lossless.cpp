@@ -87,8 +87,7 @@ private:
 
 // Codes all numbers in the order of the bytes, column by column. `code(at, ranks, rank, model, low, previous)` writes
 // or reads the difference between the ranks of the number at `at` and of its prediction. Angles in `numbers` are
-// unwrapped:
-// they have no jumps of full turns.
+// unwrapped: they have no jumps of full turns.
 template <class Code>
 void code_columns(const std::vector<LosslessColumn>& columns, size_t frames, int64_t* numbers, Code code) {
     std::vector<NumberModel> models(kContexts);

@@ -12,7 +12,7 @@ namespace {
 
 double angle(V3 a, V3 b) { return std::acos(std::clamp(dot(a, b), -1.0, 1.0)); }
 
-// Segments segmenter joint at a time; the arrays are reused from joint to joint.
+// Segments one joint at a time; the arrays are reused from joint to joint.
 class JointSegmenter {
 public:
     JointSegmenter(std::size_t frames, const SwingOptions& options)
