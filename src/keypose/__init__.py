@@ -215,8 +215,8 @@ if not TYPE_CHECKING:  # with __getattr__ visible, a type checker would accept e
     from types import ModuleType
 
     class _Package(ModuleType):
-        """Some packages and functions share a name (``methods``, ``swings``): importing the package must not hide the
-        function.
+        """A package and a function may have the same name (``methods``, ``swings``): importing the package must not
+        hide the function.
         """
 
         def __setattr__(self, name: str, value: object) -> None:

@@ -1,7 +1,7 @@
-"""Caches: one that evicts the least recently used values, and one that lives as long as the objects it is about.
+"""Caches: one that evicts the least recently used values, and one with values that live as long as their arguments.
 
-Pure functions with small results use ``functools.lru_cache``. Sessions and failed logins of the server are no caches:
-they cannot be computed again, so the server limits their numbers itself.
+Pure functions with small results use ``functools.lru_cache``. Sessions and failed logins of the server are no caches,
+as they cannot be computed again; the server limits their numbers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Value = TypeVar("Value")
 class LruCache(MutableMapping[Hashable, Any]):
     """Values in order of use, least recently used first: at most ``max_size``, of at most ``max_bytes`` together.
 
-    Threads may share a cache. Two threads that miss the same key at the same time both make its value.
+    Threads may share a cache. If two threads need the same missing value at the same time, both compute it.
     """
 
     def __init__(self, max_size: int, max_bytes: int | None = None) -> None:
@@ -79,7 +79,7 @@ class LruCache(MutableMapping[Hashable, Any]):
         return value
 
     def trim(self) -> None:
-        """Evict the least recently used values until the rest fits; values may have grown since they were stored."""
+        """Evict the least recently used values until the others fit; values may have grown since they were stored."""
         with self._lock:
             while len(self._values) > self.max_size:
                 self._values.popitem(last=False)
@@ -111,7 +111,7 @@ _LEAF_TYPES = (str, bytes, bytearray, int, float, complex, bool, type(None), typ
 
 
 def memory_bytes(values: Iterable[Any]) -> int:
-    """Return the approximate memory of values with everything that they hold, each object counted once."""
+    """Return the approximate memory of values with all their parts, each object counted once."""
     total, seen_ids, pending = 0, set[int](), list(values)
     while pending:
         value = pending.pop()

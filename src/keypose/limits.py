@@ -6,16 +6,16 @@ from dataclasses import dataclass
 
 from keypose.errors import Hint
 
-MOTION_BYTES_PER_JOINT = 200  # per joint and frame: 56 in the motion, the rest while reading
-SMALL_MOTION_BYTES = 512 << 20  # always allowed, however small the file: a few keys can make a long motion
+MOTION_BYTES_PER_JOINT = 200  # per joint and frame: 56 in the motion, the others while it is read
+SMALL_MOTION_BYTES = 512 << 20  # allowed for any file, as a few keys can be a long motion
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Maximum sizes of an input file. Real files stay far below; hostile ones are rejected early.
+    """Maximum sizes of an input file. Real files are far smaller; hostile ones are rejected early.
 
-    With the defaults, reading takes at most ``expansion`` times the size of the (decompressed) file, or
-    512 MB, of memory. End sites count as joints.
+    With the defaults, reading needs at most ``expansion`` times the size of the (decompressed) file, or 512 MB, of
+    memory. For these limits end sites are joints.
     """
 
     joints: int = 10_000

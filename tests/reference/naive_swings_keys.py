@@ -36,9 +36,9 @@ def fewest_on_curve(rotations: Floats, tolerance: float) -> int:
     for j in range(1, n):
         for i in range(j):
             if fewest[i] + 1 < fewest[j]:
-                part = (np.arange(i, j + 1) - i)[:, None] / (j - i)
-                played = slerp(rotations[i], rotations[j], part)
-                if angle_between(played, rotations[i : j + 1]).max() <= tolerance:
+                fraction = (np.arange(i, j + 1) - i)[:, None] / (j - i)
+                interpolated = slerp(rotations[i], rotations[j], fraction)
+                if angle_between(interpolated, rotations[i : j + 1]).max() <= tolerance:
                     fewest[j] = fewest[i] + 1
     return fewest[-1]
 
@@ -56,7 +56,7 @@ def build_chain(
             if best is None or cost < best[0]:
                 best = cost, nodes
     assert best is not None
-    return settle_keys(rotations, tolerance, best[1])
+    return adjust_keys(rotations, tolerance, best[1])
 
 
 def chain_cost(nodes: list[Node], swing_cost: float) -> float:
@@ -68,29 +68,29 @@ def _keys_around(rotations: Floats, tolerance: float, swings: list[GoodSwing], m
     """Return keys before, between and after given swings, each as far as possible from the one before."""
     last_frame = len(rotations) - 1
     nodes: list[Node] = []
-    held_targets = [np.zeros(3)]
+    first_targets = [np.zeros(3)]
     centre = np.zeros(3)
-    while len(held_targets) <= last_frame:
-        more = [*held_targets, _vector_between(rotations[0], rotations[len(held_targets)])]
+    while len(first_targets) <= last_frame:
+        more = [*first_targets, _vector_between(rotations[0], rotations[len(first_targets)])]
         common = _common_vector(more, [1.0] * len(more), tolerance, centre)
         if common is None:
             break
-        held_targets, centre = more, common
-    frame = len(held_targets) - 1
+        first_targets, centre = more, common
+    frame = len(first_targets) - 1
     if swings and swings[0].start <= frame:
         straight = _vector_between(rotations[0], swings[0].first)
-        if any(np.linalg.norm(straight - target) > tolerance for target in held_targets[: swings[0].start]):
+        if any(np.linalg.norm(straight - target) > tolerance for target in first_targets[: swings[0].start]):
             nodes.append(Node(swings[0].start - 1, _rotate(rotations[0], centre)))
     else:
         nodes.append(Node(frame, _rotate(rotations[0], centre)))
-        _walk(rotations, tolerance, nodes, swings[0] if swings else None, max_gap)
+        _extend_chain(rotations, tolerance, nodes, swings[0] if swings else None, max_gap)
     for k, swing in enumerate(swings):
         nodes += [Node(swing.start, swing.first, True), Node(swing.end, swing.last, True)]
-        _walk(rotations, tolerance, nodes, swings[k + 1] if k + 1 < len(swings) else None, max_gap)
+        _extend_chain(rotations, tolerance, nodes, swings[k + 1] if k + 1 < len(swings) else None, max_gap)
     return nodes
 
 
-def _walk(rotations: Floats, tolerance: float, nodes: list[Node], to: GoodSwing | None, max_gap: int) -> None:
+def _extend_chain(rotations: Floats, tolerance: float, nodes: list[Node], to: GoodSwing | None, max_gap: int) -> None:
     """Append keys after the last node, up to the start of a swing or the end of the clip."""
     last_frame = len(rotations) - 1
     while True:
@@ -102,19 +102,19 @@ def _walk(rotations: Floats, tolerance: float, nodes: list[Node], to: GoodSwing 
         speed = np.zeros(3)
         for t in range(frame + 1, min(last_frame, frame + max_gap) + 1):
             target = _vector_between(rotation, rotations[t])
-            near_half = np.linalg.norm(target) + tolerance > np.pi - 0.01
-            if targets and near_half:
+            near_half_turn = np.linalg.norm(target) + tolerance > np.pi - 0.01
+            if targets and near_half_turn:
                 break
             more = [*targets, target]
             common = _common_vector(more, list(range(1, len(more) + 1)), tolerance, speed)
             if common is None and targets:
                 break
             targets, speed = more, speed if common is None else common
-            if near_half or common is None:
+            if near_half_turn or common is None:
                 break
         reach = frame + len(targets)
 
-        def on_leg(at: int, reach: int = reach, node: Node = nodes[-1], speed: Floats = speed) -> Node:
+        def key_on_span(at: int, reach: int = reach, node: Node = nodes[-1], speed: Floats = speed) -> Node:
             if reach == node.frame + 1:
                 return Node(at, rotations[at])
             return Node(at, _rotate(node.rotation, (at - node.frame) * speed))
@@ -123,9 +123,9 @@ def _walk(rotations: Floats, tolerance: float, nodes: list[Node], to: GoodSwing 
             straight = _vector_between(rotation, to.first) / (to.start - frame)
             between = range(to.start - frame - 1)
             if any(np.linalg.norm((i + 1) * straight - targets[i]) > tolerance for i in between):
-                nodes.append(on_leg(to.start - 1))
+                nodes.append(key_on_span(to.start - 1))
             return
-        nodes.append(on_leg(reach))
+        nodes.append(key_on_span(reach))
         if reach == last_frame:
             return
 
@@ -136,16 +136,16 @@ def _common_vector(targets: list[Floats], factors: list[float], tolerance: float
     which it is farthest."""
     balls = list(zip(targets, factors, strict=True))
 
-    def move_into_ball(turn: Floats, target: Floats, part: float) -> Floats:
-        off = part * turn - target
-        return (target + 0.99 * tolerance / np.linalg.norm(off) * off) / part
+    def move_into_ball(vector: Floats, target: Floats, factor: float) -> Floats:
+        difference = factor * vector - target
+        return (target + 0.99 * tolerance / np.linalg.norm(difference) * difference) / factor
 
     target, factor = balls[-1]
     if np.linalg.norm(factor * vector - target) <= tolerance:
         return vector
     vector = move_into_ball(vector, target, factor)
     for _ in range(24):
-        distances = [np.linalg.norm(part * vector - target) for target, part in balls]
+        distances = [np.linalg.norm(factor * vector - target) for target, factor in balls]
         farthest = int(np.argmax(distances))
         if distances[farthest] <= tolerance:
             return vector
@@ -153,17 +153,17 @@ def _common_vector(targets: list[Floats], factors: list[float], tolerance: float
     return None
 
 
-def settle_keys(rotations: Floats, tolerance: float, nodes: list[Node]) -> list[Node]:
-    """Return the keys, each moved in turn towards the least-squares optimum for the frames that it influences."""
+def adjust_keys(rotations: Floats, tolerance: float, nodes: list[Node]) -> list[Node]:
+    """Return the keys, moved one after another towards the least-squares optimum for the frames that it influences."""
     nodes = list(nodes)
     for _ in range(3):
         for k, node in enumerate(nodes):
             if node.is_fixed:
                 continue
-            frames, shares = _shares(nodes, k, len(rotations))
+            frames, weights = _interpolation_weights(nodes, k, len(rotations))
             differences = multiply(rotations[frames], conjugate(sample_chain(nodes, frames)))
             sines = np.where(differences[:, :1] < 0, -differences[:, 1:], differences[:, 1:])
-            move = (2 * shares[:, None] * sines).sum(axis=0) / (shares**2).sum()
+            move = (2 * weights[:, None] * sines).sum(axis=0) / (weights**2).sum()
             move = rotate(conjugate(node.rotation), move)
             for shorter in (1.0, 0.5, 0.25):
                 nodes[k] = node._replace(rotation=_rotate(node.rotation, shorter * move))
@@ -175,20 +175,20 @@ def settle_keys(rotations: Floats, tolerance: float, nodes: list[Node]) -> list[
     return nodes
 
 
-def _shares(nodes: list[Node], k: int, n_frames: int) -> tuple[np.ndarray, Floats]:
+def _interpolation_weights(nodes: list[Node], k: int, n_frames: int) -> tuple[np.ndarray, Floats]:
     """Return the frames that a key influences, and its interpolation weights in them."""
-    frames, shares = [], []
+    frames, weights = [], []
     for t in range(n_frames):
         if t <= nodes[k].frame:
             before = nodes[k - 1].frame if k else None
-            share = 1.0 if before is None else (t - before) / (nodes[k].frame - before)
+            weight = 1.0 if before is None else (t - before) / (nodes[k].frame - before)
         else:
             after = nodes[k + 1].frame if k + 1 < len(nodes) else None
-            share = 1.0 if after is None else (after - t) / (after - nodes[k].frame)
-        if share > 0:
+            weight = 1.0 if after is None else (after - t) / (after - nodes[k].frame)
+        if weight > 0:
             frames.append(t)
-            shares.append(share)
-    return np.array(frames), np.array(shares)
+            weights.append(weight)
+    return np.array(frames), np.array(weights)
 
 
 def sample_chain(nodes: list[Node], frames: np.ndarray) -> Floats:

@@ -6,7 +6,7 @@ The request is a list of ``{"path": ..., "frames": [0, 10, ...], "fps": ...}``: 
 the motion in the file. The result has, for the k-th entry, ``k_names`` (J,), ``k_positions`` (frames, J, 3) in the
 file's own axes and ``k_lengths`` (J,), the length of each bone in Blender, NaN for objects that are no bones; or
 ``k_error``, the reason why Blender did not import it. An entry with ``"fbx"`` is also exported to that path, with a
-second take in which the root stands one unit away.
+second take in which the root is one unit away.
 """
 
 import json

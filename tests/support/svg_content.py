@@ -65,7 +65,7 @@ def assert_texts_fit(svg: str, *, slack: float = 0.6) -> None:
 
 
 def paths(svg: str, **attributes: str) -> list[ElementTree.Element]:
-    """Return the paths with these attributes; _ in a name stands for -."""
+    """Return the paths with these attributes; _ in a name is replaced by -."""
     expected = {name.replace("_", "-"): value for name, value in attributes.items()}
     return [
         path
