@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from benchmarks.vectors.corpus import Vectors
 from numpy.typing import NDArray
-from tests.support.postgres_server import running
+from tests.support.postgres_server import run_server
 
 from keypose.library.db.postgres import PostgresDialect
 from keypose.library.db.postgres_vectors import (
@@ -167,7 +167,7 @@ class IndexServer:
 @contextmanager
 def start_index_server(queries: Vectors) -> Iterator[IndexServer]:
     """Start a real server with enough memory for a graph of a million vectors."""
-    with running(SETTINGS) as server:
+    with run_server(SETTINGS) as server:
         dialect = PostgresDialect(server.url(), busy_s=60.0)
         engine = dialect.open(create=True)
         try:

@@ -28,14 +28,14 @@ def keyed(motion: kp.Motion) -> kp.KeyedMotion:
     return kp.unbake(motion, KEYS)
 
 
-def edited(keyed: kp.KeyedMotion, joint: int = 3) -> kp.KeyedMotion:
+def edit_joint(keyed: kp.KeyedMotion, joint: int = 3) -> kp.KeyedMotion:
     """Return the keys with a joint rotated at one key and, as in a file, without the residual."""
     rotations = keyed.rotations.values.copy()
     rotations[2, joint] = multiply(rotations[2, joint], exp(np.array([0.0, 0.3, 0.2])))
     return replace(keyed, rotations=keyed.rotations.with_values(rotations), residual=None)
 
 
-def reordered(motion: kp.Motion, order: list[int]) -> kp.Motion:
+def reorder_joints(motion: kp.Motion, order: list[int]) -> kp.Motion:
     """Return the motion with its joints in another order."""
     s = motion.skeleton
     new = {old: n for n, old in enumerate(order)}
@@ -53,10 +53,10 @@ def reordered(motion: kp.Motion, order: list[int]) -> kp.Motion:
 
 @pytest.mark.one_python
 @pytest.mark.parametrize("interpolation", ["bezier", "natural", "linear"])
-@pytest.mark.parametrize("turning", ["quaternion", "euler"])
+@pytest.mark.parametrize("rotation_kind", ["quaternion", "euler"])
 @pytest.mark.parametrize("keys", [KEYS, [0, 89], [20, 40, 70], [45]])
-def test_without_an_edit_the_whole_residual_gives_the_original_back(motion, interpolation, turning, keys):
-    keyed = kp.unbake(motion, keys, interpolation=interpolation, rotation=turning)
+def test_without_an_edit_the_whole_residual_gives_the_original_back(motion, interpolation, rotation_kind, keys):
+    keyed = kp.unbake(motion, keys, interpolation=interpolation, rotation=rotation_kind)
     for timing in ("auto", "keys", "frames"):
         for edit in (keyed, replace(keyed, residual=None)):
             assert position_errors_mm(motion, rebake(edit, keyed, 1.0, timing=timing)).max() < 1e-6
@@ -78,7 +78,7 @@ def test_a_real_clip(data_dir: Path):
 
 
 def test_the_detail_lies_on_the_edit_in_each_joints_own_frame(keyed):
-    edit = edited(keyed)
+    edit = edit_joint(keyed)
     result = rebake(edit, keyed, 0.7)
     plain = edit.sample()
     detail = keyed.residual
@@ -175,7 +175,7 @@ def test_through_a_file_and_back(motion, keyed, tmp_path: Path, suffix):
 
 def test_joints_are_matched_by_name(motion, keyed):
     turned_around = sorted(range(motion.n_joints), key=lambda j: (len(chain(motion.skeleton, j)), -j))
-    result = rebake(reordered(keyed.sample(), turned_around), keyed, 1.0)
+    result = rebake(reorder_joints(keyed.sample(), turned_around), keyed, 1.0)
     assert result.notes == motion.notes
     errors = np.abs(result.world_positions() - motion.world_positions()[:, turned_around])
     assert errors.max() * motion.mm_per_unit < 1e-6
@@ -192,7 +192,7 @@ def test_joints_that_only_one_side_has_are_noted(motion, keyed):
     n = motion.n_joints
     leaf = max(set(range(n)) - set(s.parents.tolist()))
     residual = [j for j in range(n) if j != leaf]
-    fewer = reordered(plain, residual)
+    fewer = reorder_joints(plain, residual)
     above = kp.Skeleton(  # an object above the root, as in exported scenes
         ("Armature", *fewer.skeleton.names), [-1, *(fewer.skeleton.parents + 1)], [[0, 0, 0], *fewer.skeleton.offsets]
     )

@@ -28,7 +28,7 @@ def keyed() -> kp.KeyedMotion:
     return walk()
 
 
-def edited(keyed: kp.KeyedMotion) -> kp.KeyedMotion:
+def edit_joint(keyed: kp.KeyedMotion) -> kp.KeyedMotion:
     """Return the keys with a joint rotated at one key."""
     edit = kp.edit(keyed)
     edit.rotate(30, keyed.skeleton.names[3], axis=(0.0, 3.0, 2.0), degrees=20)
@@ -85,7 +85,7 @@ def in_axes(
 
 def assert_same_with_axes(keyed: kp.KeyedMotion, rest: kp.Pose, axes: np.ndarray, **options) -> None:
     """Assert that the result is the same whether the detail is added before or after a change of axes."""
-    edit = edited(keyed).sample()
+    edit = edit_joint(keyed).sample()
     result = rebake(in_axes(edit, axes, rest, **options), keyed, 0.8)
     expected = in_axes(rebake(edit, keyed, 0.8), axes, rest, **options)
     plain = in_axes(edit, axes, rest, **options)
@@ -158,7 +158,7 @@ def test_another_rest_pose_is_refused(keyed):
 
 def test_a_joint_between_is_passed_over(keyed):
     """An extra bone in the middle of a limb, still, and rotated by nearly 180 degrees in the rest pose."""
-    edit = edited(keyed).sample()
+    edit = edit_joint(keyed).sample()
     n, joint = edit.n_joints, 4
     parents = edit.skeleton.parents
     above = int(parents[joint])

@@ -101,14 +101,14 @@ def test_every_axis_can_be_up(up):
     turn = exp(away * np.pi / 2 if away.any() else np.array((0 if sign > 0 else np.pi, 0, 0)))
     np.testing.assert_allclose(rotate(turn, np.array((0, 1.0, 0))), sign * np.eye(3)[axis], atol=1e-12)
 
-    def rotated(translations, rotations):
+    def rotate_world(translations, rotations):
         translations, rotations = translations.copy(), rotations.copy()
         translations[..., 0, :] = rotate(turn, translations[..., 0, :])
         rotations[..., 0, :] = multiply(np.broadcast_to(turn, rotations[..., 0, :].shape), rotations[..., 0, :])
         return translations, rotations
 
-    pose = kp.Pose(*rotated(reference.reference_pose.translations, reference.reference_pose.rotations))
-    translations, rotations = rotated(reference.translations, reference.rotations)
+    pose = kp.Pose(*rotate_world(reference.reference_pose.translations, reference.reference_pose.rotations))
+    translations, rotations = rotate_world(reference.translations, reference.rotations)
     other = replace(reference, up=up, translations=translations, rotations=rotations, reference_pose=pose)
     before, after = balance(reference), balance(other)
     np.testing.assert_allclose(after.centre_of_mass, rotate(turn, before.centre_of_mass), atol=1e-9)

@@ -75,17 +75,17 @@ def test_threads_share_a_cache() -> None:
 
 
 def test_weak_cache() -> None:
-    class Thing:
+    class Argument:
         pass
 
     calls: list[int] = []
 
     @cache_weakly
-    def number(thing: Thing) -> int:
+    def number(argument: Argument) -> int:
         calls.append(1)
         return len(calls)
 
-    first, second = Thing(), Thing()
+    first, second = Argument(), Argument()
     assert [number(first), number(second), number(first)] == [1, 2, 1]
     del first
     gc.collect()

@@ -127,7 +127,7 @@ def test_bug_is_distinguished_from_bad_input(n: int) -> None:
 
 
 def test_unpicklable_item_or_result_fails_alone() -> None:
-    items: list[object] = [0, jobs.Unpicklable(), jobs.PoisonOnArrival(), "unpicklable", "poison", 5]
+    items: list[object] = [0, jobs.Unpicklable(), jobs.FailsOnUnpickle(), "unpicklable", "poison", 5]
     outcomes = run_sorted(jobs.misbehave, items)
     kinds = [o.failure.kind if o.failure else None for o in outcomes]
     assert kinds == [None, "RuntimeError", "ValueError", "RuntimeError", "ValueError", None]

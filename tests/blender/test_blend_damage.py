@@ -21,7 +21,7 @@ def block(code: bytes, size: int, count: int) -> bytes:
     return code + struct.pack("<iQii", size, 1, 0, count)
 
 
-def flipped(data: bytes, positions: np.ndarray) -> bytes:
+def flip_bits(data: bytes, positions: np.ndarray) -> bytes:
     """Return ``data`` with one bit of each of these bytes flipped."""
     damaged = bytearray(data)
     for k, place in enumerate(positions.tolist()):
@@ -38,7 +38,7 @@ DAMAGES = {
     "a block of less than nothing": lambda data: HEAD + block(b"GLOB", -1, 1) + bytes(1000),
     "two thousand million structures": lambda data: HEAD + block(b"DNA1", 100, 0x7FFFFFFF) + bytes(1000),
     "a frame that unfolds to any size": lambda data: data[:4] + b"\xa0\xff\xff\xff\xff" + bytes(100),
-    "every thousandth byte flipped": lambda data: flipped(data, np.arange(500, len(data), 1000)),
+    "every thousandth byte flipped": lambda data: flip_bits(data, np.arange(500, len(data), 1000)),
     "another file behind the magic": lambda data: HEAD + b"HIERARCHY\nROOT Hips\n{\n}\n" * 100,
 }
 
@@ -71,7 +71,7 @@ def test_damaged_files_are_refused_soon(sound, damage, tmp_path):
 def test_few_flipped_bits_are_read_or_refused(sound, seed, tmp_path):
     """Zstandard may not detect them; the result is a motion or an error about the file."""
     rng = np.random.default_rng(seed)
-    (tmp_path / "damaged.blend").write_bytes(flipped(sound, rng.integers(0, len(sound), 1 + 2 * seed)))
+    (tmp_path / "damaged.blend").write_bytes(flip_bits(sound, rng.integers(0, len(sound), 1 + 2 * seed)))
     start = time.monotonic()
     try:
         assert kp.load(tmp_path / "damaged.blend").n_frames > 0

@@ -65,14 +65,14 @@ def test_a_plain_motion_has_a_key_on_every_frame(tmp_path):
     assert (at_double.fps, at_double.n_frames) == (60, 2 * motion.n_frames - 1)
 
 
-def _edited(blend_results, name: str) -> Path:
+def _edit_path(blend_results, name: str) -> Path:
     return blend_results["walk"].path.with_name(f"{name}.blend")
 
 
 @pytest.mark.data
 def test_an_arm_rotated_at_a_key(blend_results):
     """Only that arm at that key has changed; the residual, enabled meanwhile, is not in the key."""
-    keyed, result = blend_results["walk"].keyed, kp.load_keyed(_edited(blend_results, "turn_arm"))
+    keyed, result = blend_results["walk"].keyed, kp.load_keyed(_edit_path(blend_results, "turn_arm"))
     arm = keyed.skeleton.joint("LeftArm")
     assert np.array_equal(result.keys, keyed.keys)
     is_changed = (result.rotations.values != keyed.rotations.values).any(axis=2)
@@ -81,21 +81,21 @@ def test_an_arm_rotated_at_a_key(blend_results):
     assert rotated == pytest.approx(0.5, abs=1e-5)
     tangents = (result.rotations.out_tangents != keyed.rotations.out_tangents).any(axis=2)
     assert set(np.argwhere(tangents)[:, 1].tolist()) <= {arm}
-    evaluated = kp.load(_edited(blend_results, "turn_arm"))
+    evaluated = kp.load(_edit_path(blend_results, "turn_arm"))
     error = np.linalg.norm(result.sample().world_positions() - evaluated.world_positions(), axis=2).max()
     assert error * evaluated.mm_per_unit < TOLERANCE_MM
 
 
 @pytest.mark.data
 def test_keys_moved_in_time(blend_results):
-    keyed, result = blend_results["walk"].keyed, kp.load_keyed(_edited(blend_results, "move_key"))
+    keyed, result = blend_results["walk"].keyed, kp.load_keyed(_edit_path(blend_results, "move_key"))
     expected = keyed.keys.copy()
     expected[2] += 3
     is_expected = np.isin(result.keys, expected)
     assert np.array_equal(result.keys[is_expected], expected)
     assert not result.extremes[~is_expected].any()  # breakdowns, if any
     assert np.allclose(result.rotations.values[is_expected], keyed.rotations.values, atol=1e-6)
-    evaluated = kp.load(_edited(blend_results, "move_key"))
+    evaluated = kp.load(_edit_path(blend_results, "move_key"))
     error = (
         np.linalg.norm(result.sample().world_positions() - evaluated.world_positions(), axis=2).max(axis=1)
         * evaluated.mm_per_unit
@@ -108,10 +108,10 @@ def test_keys_moved_in_time(blend_results):
 
 @pytest.mark.data
 def test_a_key_added_to_one_bone(blend_results):
-    keyed, result = blend_results["walk"].keyed, kp.load_keyed(_edited(blend_results, "add_key"))
+    keyed, result = blend_results["walk"].keyed, kp.load_keyed(_edit_path(blend_results, "add_key"))
     (added,) = set(result.keys.tolist()) - set(keyed.keys.tolist())
     assert keyed.keys[2] < added < keyed.keys[3]
-    evaluated = kp.load(_edited(blend_results, "add_key"))
+    evaluated = kp.load(_edit_path(blend_results, "add_key"))
     error = (
         np.linalg.norm(result.sample().world_positions() - evaluated.world_positions(), axis=2) * evaluated.mm_per_unit
     )
@@ -123,8 +123,8 @@ def test_a_key_added_to_one_bone(blend_results):
 @pytest.mark.data
 def test_constraints_give_a_warning(blend_results):
     with pytest.warns(kp.FormatWarning, match=r"something else than their keys moves .*LeftForeArm"):
-        result = kp.load_keyed(_edited(blend_results, "reach"))
-    evaluated = kp.load(_edited(blend_results, "reach"))
+        result = kp.load_keyed(_edit_path(blend_results, "reach"))
+    evaluated = kp.load(_edit_path(blend_results, "reach"))
     hand = evaluated.skeleton.joint("LeftHand")
     target = np.array((0.5, 1.2, 0.5)) / metres_per_unit(evaluated)  # of Blender's (0.5, -0.5, 1.2)
     apart = np.linalg.norm(evaluated.world_positions() - result.sample().world_positions(), axis=2)
@@ -134,7 +134,7 @@ def test_constraints_give_a_warning(blend_results):
 
 @pytest.mark.data
 def test_a_file_without_keypose_data(blend_results):
-    keyed, path = blend_results["walk"].keyed, _edited(blend_results, "forget")
+    keyed, path = blend_results["walk"].keyed, _edit_path(blend_results, "forget")
     result, expected = kp.load(path), keyed.sample()
     assert (result.up, result.metres_per_unit, result.n_frames, result.first_frame) == ("Z", 1.0, 259, 1)
     assert result.skeleton.names[0] == "Hips"
@@ -147,7 +147,7 @@ def test_a_file_without_keypose_data(blend_results):
 
 @pytest.mark.data
 def test_scripts_in_a_file_are_not_run(blend_results):
-    path = _edited(blend_results, "trap")
+    path = _edit_path(blend_results, "trap")
     assert kp.load(path).n_frames == 259
     assert not path.with_name(f"{path.name}.ran").exists()
 
@@ -155,7 +155,7 @@ def test_scripts_in_a_file_are_not_run(blend_results):
 @pytest.mark.data
 def test_residual_strength_of_1(blend_results):
     """The frames are the original's; the keys are unchanged."""
-    keyed, path = blend_results["walk"].keyed, _edited(blend_results, "put_back")
+    keyed, path = blend_results["walk"].keyed, _edit_path(blend_results, "put_back")
     result, original = kp.load(path), keyed.sample(1.0)
     error = np.linalg.norm(result.world_positions() - original.world_positions(), axis=2).max()
     assert error * original.mm_per_unit < TOLERANCE_MM
@@ -165,8 +165,8 @@ def test_residual_strength_of_1(blend_results):
 @pytest.mark.data
 def test_mixed_rotation_modes_are_refused(blend_results):
     with pytest.raises(kp.FormatError, match="rotation mode of some bones was changed"):
-        kp.load_keyed(_edited(blend_results, "mix_modes"))
-    assert kp.load(_edited(blend_results, "mix_modes")).n_frames == 259
+        kp.load_keyed(_edit_path(blend_results, "mix_modes"))
+    assert kp.load(_edit_path(blend_results, "mix_modes")).n_frames == 259
 
 
 @pytest.mark.data

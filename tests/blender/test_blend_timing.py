@@ -93,7 +93,7 @@ def interpreter(blender_python, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def edited(folder):
+def load_edit(folder):
     """A cached function that loads the keys of an edit."""
     return cache(lambda name: kp.load_keyed(folder / f"{name}.blend"))
 
@@ -105,9 +105,9 @@ def max_error_mm(result: kp.Motion, expected: kp.Motion) -> float:
     )
 
 
-def test_a_key_moved_alone(edited, folder, keyed):
+def test_a_key_moved_alone(load_edit, folder, keyed):
     """Its handles moved too, so its two spans are no longer cubics of time."""
-    result, evaluated = edited("further"), kp.load(folder / "further.blend")
+    result, evaluated = load_edit("further"), kp.load(folder / "further.blend")
     key, further = moved_alone(keyed)
     assert further > 15
     expected = keyed.keys.copy()
@@ -125,8 +125,8 @@ def test_a_key_moved_alone(edited, folder, keyed):
     assert any(re.match(rf"{len(added)} breakdowns? added \(at {added[0]}\b", note) for note in result.notes)
 
 
-def test_the_residual_of_a_moved_key_moves_with_it(edited, keyed):
-    result = edited("further")
+def test_the_residual_of_a_moved_key_moves_with_it(load_edit, keyed):
+    result = load_edit("further")
     expected = keyed.keys.astype(float)
     key, further = moved_alone(keyed)
     expected[key] += further
@@ -137,14 +137,14 @@ def test_the_residual_of_a_moved_key_moves_with_it(edited, keyed):
 
 
 @pytest.mark.parametrize("name", ["further", "slower", "later"])
-def test_rebake_uses_the_new_timing(edited, keyed, name):
-    result = edited(name)
+def test_rebake_uses_the_new_timing(load_edit, keyed, name):
+    result = load_edit(name)
     assert max_error_mm(kp.rebake(result, keyed, 1.0), result.sample(1.0)) < 1e-6
 
 
-def test_all_at_half_the_speed(edited, motion, keyed):
+def test_all_at_half_the_speed(load_edit, motion, keyed):
     """The original at half the speed, with its residual; every curve stays a cubic of time."""
-    result = edited("slower")
+    result = load_edit("slower")
     assert np.array_equal(result.keys, 2 * keyed.keys)
     assert result.n_frames == 599
     assert max_error_mm(result.sample(1.0, frames=np.arange(0, 599, 2)), motion) < SAME_MM
@@ -163,13 +163,13 @@ def test_keys_outside_the_scene_range(folder, motion, keyed):
     assert max_error_mm(result.sample(1.0, frames=np.arange(0, 300, 2)), motion[:150]) < NEAR_MM
 
 
-def test_all_keys_later(edited, motion):
+def test_all_keys_later(load_edit, motion):
     """The first pose holds with its residual; nothing is compressed in time."""
-    result = edited("later")
+    result = load_edit("later")
     assert result.n_frames == 340
     assert max_error_mm(result.sample(1.0)[40:], motion) < SAME_MM
     assert np.array_equal(result.residual.source_frames(np.arange(41.0)), np.zeros(41))
-    moved = edited("all later")
+    moved = load_edit("all later")
     assert (moved.n_frames, moved.first_frame) == (300, 40)
     assert max_error_mm(moved.sample(1.0), motion) < SAME_MM
 
@@ -183,9 +183,9 @@ def test_the_scene_begins_in_the_middle(folder, motion, keyed):
     assert not any("goes along" in note for note in result.notes)  # no key was moved
 
 
-def test_one_key_deleted_and_one_added(edited, keyed):
+def test_one_key_deleted_and_one_added(load_edit, keyed):
     """The same number of keys, but none was moved: the residual stays."""
-    result = edited("replaced")
+    result = load_edit("replaced")
     assert keyed.keys[2] not in result.keys
     assert result.residual.frames is None
     assert any("detail stays on its frames" in note for note in result.notes)

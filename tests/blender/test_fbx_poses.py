@@ -18,7 +18,7 @@ def interpreter(blender_python, monkeypatch):
 
 
 @pytest.fixture(scope="module")
-def exported(import_in_blender, import_request, random_motion, tmp_path_factory):
+def exported_motion(import_in_blender, import_request, random_motion, tmp_path_factory):
     """A motion as FBX: written as BVH, imported by Blender, exported again."""
     folder = tmp_path_factory.mktemp("fbx")
     kp.save(random_motion, folder / "wandering.bvh")
@@ -35,8 +35,8 @@ def _in_our_axes(motion, names):
     return np.stack((p[..., 0], -p[..., 2], p[..., 1]), axis=-1)
 
 
-def test_round_trip(exported, random_motion):
-    result = kp.load(exported, reference_pose="keep")
+def test_round_trip(exported_motion, random_motion):
+    result = kp.load(exported_motion, reference_pose="keep")
     assert result.name == "wandering"
     assert result.n_frames == random_motion.n_frames
     assert result.fps == 30.0
@@ -47,9 +47,9 @@ def test_round_trip(exported, random_motion):
     assert error.max() < 1e-4 * random_motion.height
 
 
-def test_end_sites_agree_with_blender(exported, random_motion):
+def test_end_sites_agree_with_blender(exported_motion, random_motion):
     """Also checks rotations, on which end sites depend."""
-    result = kp.load(exported, reference_pose="keep")
+    result = kp.load(exported_motion, reference_pose="keep")
     head = result.skeleton.names.index("Head")
     end = result.end_positions()[:, list(result.skeleton.end_joints).index(head)] * 0.01
     end = np.stack((end[:, 0], -end[:, 2], end[:, 1]), axis=-1)
@@ -57,43 +57,43 @@ def test_end_sites_agree_with_blender(exported, random_motion):
     assert np.abs(end - expected).max() < 1e-4 * random_motion.height
 
 
-def test_another_rate(exported, random_motion):
-    result = kp.load(exported, fps=15.0, reference_pose="keep")
+def test_another_rate(exported_motion, random_motion):
+    result = kp.load(exported_motion, fps=15.0, reference_pose="keep")
     assert (result.fps, result.n_frames) == (15.0, random_motion.n_frames // 2)
     error = np.abs(_in_our_axes(result, random_motion.skeleton.names) - random_motion.world_positions()[::2])
     assert error.max() < 1e-4 * random_motion.height
 
 
-def test_takes_by_name_and_number(exported):
+def test_takes_by_name_and_number(exported_motion):
     with pytest.raises(
         kp.OptionError, match="animation='dance', expected a name or a number from 0 of: 'wandering"
     ) as error:
-        kp.load(exported, animation="dance")
+        kp.load(exported_motion, animation="dance")
     names = re.findall("'([^']*)'", str(error.value).split("from 0 of:")[1])
     assert len(names) == 2
-    takes = [kp.load(exported, animation=which, reference_pose="keep") for which in (0, 1, *names)]
+    takes = [kp.load(exported_motion, animation=which, reference_pose="keep") for which in (0, 1, *names)]
     assert all("2 animations" in take.notes[0] for take in takes)
     apart = np.linalg.norm(takes[0].world_positions() - takes[1].world_positions(), axis=2)
     assert np.allclose(apart, 100.0, rtol=1e-4)  # the second take is a metre aside
     for by_number, by_name in zip(takes[:2], takes[2:], strict=True):
         assert np.array_equal(by_number.world_positions(), by_name.world_positions())
     with pytest.raises(kp.OptionError, match="animation=2"):
-        kp.load(exported, animation=2)
+        kp.load(exported_motion, animation=2)
 
 
 @pytest.mark.parametrize("keep", [30, 200, 2000, 0.5, 0.9])
-def test_cut_files(exported, keep, tmp_path):
-    data = exported.read_bytes()
+def test_cut_files(exported_motion, keep, tmp_path):
+    data = exported_motion.read_bytes()
     path = tmp_path / "cut.fbx"
     path.write_bytes(data[: int(keep if keep >= 1 else keep * len(data))])
     with pytest.raises(kp.FormatError, match=r"cut\.fbx"):
         kp.load(path)
 
 
-def test_damaged_files(exported, tmp_path):
+def test_damaged_files(exported_motion, tmp_path):
     """Bytes changed at random: a motion or a KeyposeError, nothing else, and no trace of the temporary folder."""
     rng = np.random.default_rng(3)
-    data = exported.read_bytes()
+    data = exported_motion.read_bytes()
     for k in range(6):
         damaged = np.frombuffer(data, np.uint8).copy()
         at = rng.integers(27, len(damaged) if k % 2 else 4000, 20)

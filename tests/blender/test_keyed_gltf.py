@@ -25,7 +25,7 @@ BONE, KEY, TURN_DEG = "LeftArm", 47, 30.0
 
 
 @dataclass(frozen=True)
-class Edited:
+class EditedFile:
     """The joint positions of a file in Blender after an edit."""
 
     positions: np.ndarray  # (frames, J, 3) in metres, Y up
@@ -46,10 +46,10 @@ def glb(keyed, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def edit(blender_python, tmp_path_factory, keyed) -> Callable[..., Edited]:
+def edit(blender_python, tmp_path_factory, keyed) -> Callable[..., EditedFile]:
     """A function that imports a file in Blender, edits it and exports it."""
 
-    def run(path: Path, frames: np.ndarray, *, tangents: bool, turn=None, exports=()) -> Edited:
+    def run(path: Path, frames: np.ndarray, *, tangents: bool, turn=None, exports=()) -> EditedFile:
         folder = tmp_path_factory.mktemp("edit")
         entry = {"path": str(path), "fps": keyed.fps, "frames": frames.tolist(), "tangents": tangents, "turn": turn,
                  "exports": list(map(str, exports))}  # fmt: skip
@@ -65,7 +65,7 @@ def edit(blender_python, tmp_path_factory, keyed) -> Callable[..., Edited]:
         with np.load(folder / "result.npz", allow_pickle=False) as result:
             names = result["names"].tolist()
             order = [names.index(name) for name in keyed.skeleton.names]
-            return Edited(result["positions"][:, order], tuple(result["handles"].tolist()))
+            return EditedFile(result["positions"][:, order], tuple(result["handles"].tolist()))
 
     return run
 

@@ -60,7 +60,7 @@ def interpreter(blender_python: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", blender_python)
 
 
-def edited(walk: kp.Motion) -> kp.KeyedMotion:
+def edit_keys(walk: kp.Motion) -> kp.KeyedMotion:
     by_hand = kp.edit(kp.unbake(walk, FRAMES))
     by_hand.rotate(45, "head", euler_degrees=(0, 40, 0))
     return by_hand.keyed
@@ -81,16 +81,16 @@ def test_export_of_a_capture(export: Export, walk: kp.Motion, suffix: str) -> No
 @pytest.mark.parametrize("suffix", [".fbx", ".blend"])
 def test_export_of_an_edit(export: Export, walk: kp.Motion, suffix: str) -> None:
     result = kp.load(export(suffix, draft=DRAFT), reference_pose="keep")
-    assert max_error_mm(result, edited(walk).sample()) < TOLERANCE_MM < max_error_mm(result, walk)
+    assert max_error_mm(result, edit_keys(walk).sample()) < TOLERANCE_MM < max_error_mm(result, walk)
 
 
 def test_fbx_export_includes_the_residual_share(export: Export, walk: kp.Motion) -> None:
     result = kp.load(export(".fbx", draft={**DRAFT, "residual": 0.5}), reference_pose="keep")
-    assert max_error_mm(result, edited(walk).sample(0.5)) < TOLERANCE_MM
+    assert max_error_mm(result, edit_keys(walk).sample(0.5)) < TOLERANCE_MM
 
 
 def test_blend_export_keeps_keys_and_residual(export: Export, walk: kp.Motion) -> None:
-    result, expected = kp.load_keyed(export(".blend", draft={**DRAFT, "residual": 0.5})), edited(walk)
+    result, expected = kp.load_keyed(export(".blend", draft={**DRAFT, "residual": 0.5})), edit_keys(walk)
     assert result.keys.tolist() == FRAMES
     assert np.array_equal(result.rotations.values, expected.rotations.values)
     assert result.residual is not None and expected.residual is not None

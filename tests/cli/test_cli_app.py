@@ -162,10 +162,10 @@ def test_a_bug_is_reported_without_a_traceback(keypose, clip, monkeypatch: pytes
 
 
 def test_an_interrupt_is_quiet(keypose, clip, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: object, **options: object) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("keypose.batch.file_discovery.load", interrupted)
+    monkeypatch.setattr("keypose.batch.file_discovery.load", interrupt)
     result = keypose("info", clip())
     assert (result.code, result.out, result.err) == (130, "", "")
 

@@ -74,13 +74,13 @@ def test_few_open_files_mean_fewer_workers(clip, tmp_path: Path, files: int) -> 
 def test_as_many_workers_as_the_system_grants(granted: int, monkeypatch: pytest.MonkeyPatch) -> None:
     start, calls_2 = pool._Pool._start_worker, []
 
-    def grudging(self: pool._Pool[float, float]) -> pool._Worker:
+    def start_granted(self: pool._Pool[float, float]) -> pool._Worker:
         calls_2.append(len(self.workers))
         if len(calls_2) > granted:
             raise OSError(24, "Too many open files")
         return start(self)
 
-    monkeypatch.setattr(pool._Pool, "_start_worker", grudging)
+    monkeypatch.setattr(pool._Pool, "_start_worker", start_granted)
     calls: list[int] = []
     outcomes = list(map_clips(math.sqrt, map(float, range(20)), 8, on_start=calls.append))
     assert sorted((o.index, o.value) for o in outcomes) == [(i, math.sqrt(i)) for i in range(20)]

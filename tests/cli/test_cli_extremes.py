@@ -17,15 +17,15 @@ from keypose.cli import clip_view, info, messages, output
 
 
 @pytest.fixture
-def described(clip) -> ClipInfo:
+def clip_info(clip) -> ClipInfo:
     """The description of a small clip with its joint tree."""
     path = clip()
     return describe(kp.load(path), path, tree=True)
 
 
-def test_infinite_numbers_are_printed(described: ClipInfo, capfd: pytest.CaptureFixture[str]) -> None:
+def test_infinite_numbers_are_printed(clip_info: ClipInfo, capfd: pytest.CaptureFixture[str]) -> None:
     for number in (float("inf"), float("nan"), 1e300):
-        absurd = replace(described, fps=number, duration_s=number, height=number, height_m=number)
+        absurd = replace(clip_info, fps=number, duration_s=number, height=number, height_m=number)
         output.print_renderable(clip_view.build_block(absurd, []))
         output.print_renderable(clip_view.build_table([absurd, absurd], 80))
         assert f"duration    {number:.3g} s\n" in capfd.readouterr().out
@@ -56,7 +56,7 @@ def test_many_warnings_and_notes_are_compared_quickly() -> None:
 
 
 def test_messages_of_one_clip_are_limited(
-    described: ClipInfo, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    clip_info: ClipInfo, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = tuple(f"thing {i}" for i in range(50))
     messages.print_warnings(Path("walk.bvh"), texts)
@@ -70,20 +70,20 @@ def test_messages_of_one_clip_are_limited(
     assert len(capfd.readouterr().err.splitlines()) == 20
     messages.print_notes([(Path("walk.bvh"), texts)])
     assert len(capfd.readouterr().err.splitlines()) == 21
-    info._print_clips([noted := replace(described, notes=texts)], [Outcome(0, noted)], joints=False)
+    info._print_clips([noted := replace(clip_info, notes=texts)], [Outcome(0, noted)], joints=False)
     assert capfd.readouterr().out.count("note ") == 21
 
 
-def test_many_joints_are_truncated(described: ClipInfo, capfd: pytest.CaptureFixture[str]) -> None:
-    root, chest = described.tree
-    huge = replace(described, tree=(root, *[chest] * 99_999), joints=100_000, end_sites=99_999)
+def test_many_joints_are_truncated(clip_info: ClipInfo, capfd: pytest.CaptureFixture[str]) -> None:
+    root, chest = clip_info.tree
+    huge = replace(clip_info, tree=(root, *[chest] * 99_999), joints=100_000, end_sites=99_999)
     start = time.perf_counter()
     output.print_renderable(clip_view.joint_table(huge, 80))
     assert time.perf_counter() - start < 20
     lines = capfd.readouterr().out.splitlines()
     assert lines[-1] == f"and {199_999 - clip_view.MAX_ROWS} more rows; --json has all"
     assert sum("Chest" in line or "(end)" in line for line in lines) == clip_view.MAX_ROWS - 1
-    output.print_renderable(clip_view.joint_table(described, 80))
+    output.print_renderable(clip_view.joint_table(clip_info, 80))
     assert "more rows" not in capfd.readouterr().out
 
 

@@ -24,10 +24,10 @@ def start(*arguments: object) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
 
 
-def wait_until_there(folder: Path, pattern: str, running: subprocess.Popen[str]) -> None:
+def wait_until_there(folder: Path, pattern: str, process: subprocess.Popen[str]) -> None:
     deadline = time.monotonic() + 60
     while not any(folder.rglob(pattern)):
-        assert running.poll() is None, "it ended before it could be stopped"
+        assert process.poll() is None, "it ended before it could be stopped"
         assert time.monotonic() < deadline
         time.sleep(0.002)
 
@@ -46,13 +46,13 @@ def many_clips(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_an_interrupted_conversion_leaves_whole_files_only(many_clips: Path, tmp_path: Path, jobs: int) -> None:
     out = tmp_path / "out"
-    running = start("convert", many_clips, out, "--to", "glb", "--jobs", jobs, "--json")
-    wait_until_there(out, "*.glb", running)
+    process = start("convert", many_clips, out, "--to", "glb", "--jobs", jobs, "--json")
+    wait_until_there(out, "*.glb", process)
     begin = time.monotonic()
-    os.killpg(running.pid, signal.SIGINT)
-    stdout, stderr = running.communicate(timeout=30)
+    os.killpg(process.pid, signal.SIGINT)
+    stdout, stderr = process.communicate(timeout=30)
     assert time.monotonic() - begin < 10
-    assert running.returncode == 130
+    assert process.returncode == 130
     assert stderr == ""
     written_names = names(out)
     assert 1 <= len(written_names) < 400
@@ -79,12 +79,12 @@ def test_a_save_that_is_cut_off_leaves_no_half_file(clip, tmp_path: Path, number
     source, fresh, old = clip(), tmp_path / "fresh.glb", clip("old.bvh", frames=3)
     for target in (fresh, old):
         command = [sys.executable, "-c", SLOW_DISK, "convert", source, target, "--overwrite"]
-        running = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        wait_until_there(tmp_path, f".{target.name}.*.tmp", running)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wait_until_there(tmp_path, f".{target.name}.*.tmp", process)
         time.sleep(0.2)
-        running.send_signal(number)
-        assert running.communicate(timeout=30) == ("", "")
-        assert running.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
+        process.send_signal(number)
+        assert process.communicate(timeout=30) == ("", "")
+        assert process.returncode == (130 if number == signal.SIGINT else -signal.SIGKILL)
     assert not fresh.exists()
     assert kp.load(old).n_frames == 3
     if number == signal.SIGINT:

@@ -318,10 +318,10 @@ def test_many_keys_are_truncated(build_clip_keys: KeysResult, monkeypatch: pytes
 
 
 def test_an_interrupt_is_quiet(keypose, walk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(*arguments: object, **options: object) -> None:
+    def interrupt(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("keypose.batch.keys.select_with_report", interrupted)
+    monkeypatch.setattr("keypose.batch.keys.select_with_report", interrupt)
     result = keypose("keys", walk)
     assert (result.code, result.out, result.err) == (130, "", "")
 

@@ -11,7 +11,9 @@ from keypose.cli import plot
 COUNTS = list(range(2, 41))
 
 
-def drawn(costs: list[float], chosen: int = 12, cliffs: tuple[int, ...] = (), width: int = 80, **options) -> list[str]:
+def plot_lines(
+    costs: list[float], chosen: int = 12, cliffs: tuple[int, ...] = (), width: int = 80, **options
+) -> list[str]:
     text = plot.plot_curve(COUNTS[: len(costs)], costs, chosen, cliffs, width, **options)
     assert text is not None
     return text.plain.splitlines()
@@ -29,7 +31,7 @@ def rows_by_column(lines: list[str]) -> dict[int, int]:
 
 
 def test_a_power_of_ten_is_a_straight_line() -> None:
-    lines = drawn([10.0 ** (2 - n / 10) for n in range(39)])
+    lines = plot_lines([10.0 ** (2 - n / 10) for n in range(39)])
     tops = rows_by_column(lines)
     assert sorted(tops) == list(range(plot.MAX_COLUMNS))
     for column, row in tops.items():
@@ -39,7 +41,7 @@ def test_a_power_of_ten_is_a_straight_line() -> None:
 
 def test_marks_stand_on_their_numbers() -> None:
     costs = [100.0 / n for n in COUNTS]
-    lines = drawn(costs, chosen=20, cliffs=(5, 30, 99))
+    lines = plot_lines(costs, chosen=20, cliffs=(5, 30, 99))
     axis = lines[plot.ROWS + 1]
     (chosen,) = [line.index("●") for line in lines if "●" in line]
     cliffs = sorted(line.index("◆") for line in lines if "◆" in line)
@@ -53,7 +55,7 @@ def test_marks_stand_on_their_numbers() -> None:
 @pytest.mark.parametrize("width", [30, 40, 60, 80, 200])
 @pytest.mark.parametrize("scale", [1e-9, 1e-3, 1.0, 1e4, 1e15])
 def test_it_fits(width: int, scale: float) -> None:
-    lines = drawn([scale / n for n in COUNTS], width=width)
+    lines = plot_lines([scale / n for n in COUNTS], width=width)
     assert len(lines) == plot.ROWS + 2
     assert all(len(line) <= width for line in lines)
     assert sum("┤" in line for line in lines) >= 2  # the axis has numbers
@@ -65,19 +67,19 @@ def test_nothing_to_see() -> None:
 
 
 def test_zero_and_almost_zero_stand_at_the_bottom() -> None:
-    lines = drawn([100.0, 10.0, 1.0, 1e-300, 0.0], chosen=6)
+    lines = plot_lines([100.0, 10.0, 1.0, 1e-300, 0.0], chosen=6)
     (row,) = [n for n, line in enumerate(lines) if "●" in line]
     assert row == plot.ROWS - 1
     assert all(float(line.split()[0]) >= 100 * 10**-plot.MAX_DECADES for line in lines[: plot.ROWS] if "┤" in line)
 
 
 def test_a_flat_curve() -> None:
-    lines = drawn([3.0] * 39)
+    lines = plot_lines([3.0] * 39)
     assert set(rows_by_column(lines).values()) == {0}
 
 
 def test_plain_characters() -> None:
-    lines = drawn([100.0 / n for n in COUNTS], cliffs=(5,), symbols=plot.PLAIN)
+    lines = plot_lines([100.0 / n for n in COUNTS], cliffs=(5,), symbols=plot.PLAIN)
     assert all(line.isascii() for line in lines)
     assert sum(line.count("O") for line in lines) == 1
     assert sum(line.count("*") for line in lines) >= plot.MAX_COLUMNS - 2

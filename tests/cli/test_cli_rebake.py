@@ -27,7 +27,7 @@ def keys_file(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def edited(keyed: kp.KeyedMotion) -> kp.KeyedMotion:
+def raise_arm(keyed: kp.KeyedMotion) -> kp.KeyedMotion:
     """Raise the left arm in every key; the file has no detail."""
     arm = keyed.skeleton.joint("left_upper_arm")
     values = keyed.rotations.values.copy()
@@ -39,7 +39,7 @@ def edited(keyed: kp.KeyedMotion) -> kp.KeyedMotion:
 def edit(keys_file: Path) -> Path:
     """An edit of these keys."""
     path = keys_file.with_name("edited.keys.json")
-    kp.save(edited(kp.load_keyed(keys_file)), path)
+    kp.save(raise_arm(kp.load_keyed(keys_file)), path)
     return path
 
 

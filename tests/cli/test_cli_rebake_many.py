@@ -27,7 +27,7 @@ def same_poses(path: Path, expected: kp.Motion) -> bool:
     return bool(off * expected.mm_per_unit < 0.01)
 
 
-def raised(keyed: kp.KeyedMotion, joint: str = "left_upper_arm") -> kp.KeyedMotion:
+def raise_arm(keyed: kp.KeyedMotion, joint: str = "left_upper_arm") -> kp.KeyedMotion:
     """Rotate one joint in every key."""
     j = keyed.skeleton.joint(joint)
     values = keyed.rotations.values.copy()
@@ -50,7 +50,7 @@ def folders(takes: dict[str, kp.KeyedMotion], tmp_path: Path, monkeypatch: pytes
             (tmp_path / folder / name).parent.mkdir(parents=True, exist_ok=True)
         kp.save(keyed, tmp_path / "out" / f"{name}.glb")
         kp.save(keyed, tmp_path / "out" / f"{name}.keys.json")
-        kp.save(raised(keyed).sample(), tmp_path / "edits" / f"{name}.bvh")
+        kp.save(raise_arm(keyed).sample(), tmp_path / "edits" / f"{name}.bvh")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -175,7 +175,7 @@ def test_interrupted_run_prints_remaining_files(keypose, folders: Path, monkeypa
 
 
 def test_an_edit_brings_its_detail_under_any_name(keypose, takes: dict[str, kp.KeyedMotion], tmp_path: Path) -> None:
-    edit = raised(takes["a"])
+    edit = raise_arm(takes["a"])
     kp.save(edit, tmp_path / "shot_v2.keys.json")
     result = keypose("rebake", tmp_path / "shot_v2.keys.json", tmp_path / "final.bvh")
     assert (result.code, result.err) == (0, "")
@@ -208,7 +208,7 @@ def test_an_edit_that_has_moved_its_detail(
 
 
 def test_from_option_overrides_stored_detail(keypose, takes: dict[str, kp.KeyedMotion], tmp_path: Path) -> None:
-    keyed, edit = takes["a"], raised(takes["a"])
+    keyed, edit = takes["a"], raise_arm(takes["a"])
     stronger = replace(keyed, residual=replace(keyed.residual, rotations=3 * keyed.residual.rotations))
     kp.save(edit, tmp_path / "v2.keys.json")
     for name, original in (("same", keyed), ("stronger", stronger)):
@@ -266,8 +266,8 @@ def test_another_take_is_reported(keypose, folders: Path) -> None:
 
 def test_edit_is_accepted(keypose, folders: Path, takes: dict[str, kp.KeyedMotion]) -> None:
     keyed = takes["a"]
-    kp.save(raised(raised(keyed), "head").sample().at_fps(30), folders / "v2.bvh")
-    kp.save(raised(keyed), folders / "v2.glb")
+    kp.save(raise_arm(raise_arm(keyed), "head").sample().at_fps(30), folders / "v2.bvh")
+    kp.save(raise_arm(keyed), folders / "v2.glb")
     for edit in ("v2.bvh", "v2.glb"):
         result = keypose("rebake", edit, "final.bvh", "--from", "out/a.keys.json", "--overwrite")
         assert (result.code, result.err) == (0, "")
@@ -275,7 +275,7 @@ def test_edit_is_accepted(keypose, folders: Path, takes: dict[str, kp.KeyedMotio
 
 def test_similarity_counts_poses(takes: dict[str, kp.KeyedMotion]) -> None:
     a, b = takes["a"], takes["b"]
-    assert match_poses(a, a) == match_poses(a.sample(), a) == match_poses(raised(a), a) == PoseMatch(KEYS, KEYS)
+    assert match_poses(a, a) == match_poses(a.sample(), a) == match_poses(raise_arm(a), a) == PoseMatch(KEYS, KEYS)
     other = match_poses(b, a)
     assert other is not None
     assert other.n_matches < KEYS / 4

@@ -94,7 +94,7 @@ def test_a_second_run_measures_only_what_is_new(keypose, takes, tmp_path: Path):
 
 
 def test_an_interrupted_run_goes_on(keypose, takes, tmp_path: Path, monkeypatch):
-    def interrupted(job, report_progress=None):
+    def interrupt(job, report_progress=None):
         if job.source.name == "take2.bvh":
             raise KeyboardInterrupt
         return compare_module.compare_clip(job, report_progress)
@@ -102,7 +102,7 @@ def test_an_interrupted_run_goes_on(keypose, takes, tmp_path: Path, monkeypatch)
     page = tmp_path / "report.html"
     arguments = ("compare", takes, *QUICK, "--report", page, "--jobs", "1")
     with monkeypatch.context() as patched:
-        patched.setattr(compare, "compare_clip", interrupted)
+        patched.setattr(compare, "compare_clip", interrupt)
         result = keypose(*arguments)
     assert result.code == 130 and "interrupted with 1 clip to go; the same command goes on from here" in result.err
     assert not page.exists() and not page.with_suffix(".csv").exists()

@@ -90,23 +90,23 @@ def test_with_overwrite_the_last_run_wins(keypose, takes: Path, tmp_path: Path, 
 def test_unwritable_results_are_cached(keypose, takes: Path, tmp_path: Path, monkeypatch):
     out = tmp_path / "out"
     out.mkdir()
-    monkeypatch.setattr(compare, "_write", refusing)
+    monkeypatch.setattr(compare, "_write", fail_to_write)
     result = keypose("compare", takes, *QUICK, "--csv", out / "rows.csv")
     assert result.code == 1 and "no room; what was measured is kept" in result.err
     assert len(list((out / ".rows.compare").iterdir())) == 3
 
 
-def refusing(*_: object) -> None:
+def fail_to_write(*_: object) -> None:
     raise kp.FileError("rows.csv: no room")
 
 
 @pytest.mark.parametrize("links", [True, False])
 def test_exclusive_writing_takes_no_place_that_is_taken(tmp_path: Path, monkeypatch, links):
-    def unlinked(*_: object) -> None:
+    def refuse_link(*_: object) -> None:
         raise PermissionError("no hard links here")
 
     if not links:
-        monkeypatch.setattr(base.os, "link", unlinked)
+        monkeypatch.setattr(base.os, "link", refuse_link)
     path = tmp_path / "rows.csv"
     write_atomically(path, b"first", overwrite=False)
     with pytest.raises(kp.FileError, match=r"rows\.csv: cannot be written \(File exists\)"):

@@ -329,13 +329,13 @@ def test_interrupted_add_prints_how_to_continue(keypose: Callable, takes_folder:
 
     add_file = IngestSummary.add
 
-    def interrupted(self, progress) -> None:
+    def interrupt(self, progress) -> None:
         add_file(self, progress)
         if progress.done == 2:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("keypose.cli.library_add.IngestSummary.add", interrupted)
+        patch.setattr("keypose.cli.library_add.IngestSummary.add", interrupt)
         patch.setattr("keypose.library.ingest.run.MAX_BATCH_CLIPS", 1)
         result = keypose("library", "add", takes_folder / "takes", "--jobs", 1)
     assert result.code == 130

@@ -40,7 +40,7 @@ def filled_library(keypose: Callable) -> Path:
     return Path("clips.db")
 
 
-def rendered(table: object, width: int) -> list[str]:
+def render_lines(table: object, width: int) -> list[str]:
     from rich.console import Console
 
     console = Console(width=width, color_system=None)
@@ -174,17 +174,17 @@ def hits_of(library: Library, *, mirrored: bool) -> list[Hit]:
 def test_important_columns_stay_on_narrow_terminals(filled_library: Path) -> None:
     with Library(filled_library) as library:
         hits, plain = hits_of(library, mirrored=True), hits_of(library, mirrored=False)
-    wide = rendered(library_inspect.hit_table(hits, 160), 160)
+    wide = render_lines(library_inspect.hit_table(hits, 160), 160)
     assert wide[1].split() == ["name", "score", "side", "seconds", "frames", "length", "also", "tags", "why"]
     assert wide[3].rstrip().endswith("left forearm, right upper arm")
-    narrow = rendered(library_inspect.hit_table(hits, 80), 80)
+    narrow = render_lines(library_inspect.hit_table(hits, 80), 80)
     assert narrow[1].split() == ["name", "score", "side", "seconds", "why"]
     assert "mirrored" in narrow[3] and narrow[3].rstrip().endswith("left forearm") and "right" not in narrow[3]
     assert all(len(line) <= 80 for line in narrow)
-    narrowest = rendered(library_inspect.hit_table(hits, 60), 60)
+    narrowest = render_lines(library_inspect.hit_table(hits, 60), 60)
     assert "mirrored" in narrowest[3] and "why" not in narrowest[1]
-    assert "side" not in rendered(library_inspect.hit_table(plain, 160), 160)[1]
-    middle = rendered(library_inspect.hit_table(plain, 110), 110)[1].split()
+    assert "side" not in render_lines(library_inspect.hit_table(plain, 160), 160)[1]
+    middle = render_lines(library_inspect.hit_table(plain, 110), 110)[1].split()
     assert "why" in middle and "tags" in middle and "length" not in middle
 
 

@@ -20,7 +20,7 @@ SPANS = {"walk": (20, 80), "kick": (180, 240), "turn_left": (100, 130), "stroll"
 
 
 @pytest.fixture(scope="session")
-def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def search_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a library of four clips and another file with a kick."""
     folder = tmp_path_factory.mktemp("searched")
     demo = kp.demo_motion(fps=20)
@@ -34,15 +34,15 @@ def searched(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def work_folder(searched: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def work_folder(search_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("KEYPOSE_LIBRARY", str(searched / "clips.db"))
+    monkeypatch.setenv("KEYPOSE_LIBRARY", str(search_folder / "clips.db"))
     return tmp_path
 
 
 @pytest.fixture
-def query(searched: Path) -> Path:
-    return searched / "query.bvh"
+def query(search_folder: Path) -> Path:
+    return search_folder / "query.bvh"
 
 
 @pytest.fixture
@@ -73,9 +73,9 @@ def test_the_nearest_comes_first(search_hits: Callable, query: Path) -> None:
     assert hits[0]["explanation"].startswith("seconds ")
 
 
-def test_the_same_as_the_library_finds(search_hits: Callable, searched: Path, query: Path) -> None:
+def test_the_same_as_the_library_finds(search_hits: Callable, search_folder: Path, query: Path) -> None:
     motion = kp.load(query)
-    with Library(searched / "clips.db") as library:
+    with Library(search_folder / "clips.db") as library:
         for options, hits in (
             ([], library.search(motion)),
             (["--part", "10:40"], library.search_part(motion, 10, 40)),
@@ -157,9 +157,9 @@ def test_the_part_itself_is_drawn(keypose: Callable, query: Path, search_hits: C
 
 
 def test_damaged_bytes_cost_one_picture(
-    keypose: Callable, searched: Path, work_folder: Path, monkeypatch: pytest.MonkeyPatch
+    keypose: Callable, search_folder: Path, work_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    shutil.copytree(searched, work_folder / "copy")
+    shutil.copytree(search_folder, work_folder / "copy")
     monkeypatch.setenv("KEYPOSE_LIBRARY", str(work_folder / "copy" / "clips.db"))
     with Library(work_folder / "copy" / "clips.db") as library:
         blob = library.clip("walk").blob

@@ -15,7 +15,7 @@ from support.storage_cases import damaged_copy, document, names
 
 
 @pytest.fixture(scope="session")
-def stored(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stored_clip(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo motion within a millimetre."""
     path = tmp_path_factory.mktemp("stored") / "walk.kps"
     kp.save(kp.load(walk), path, tolerance_mm=1.0)
@@ -23,19 +23,19 @@ def stored(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def damaged(stored: Path, tmp_path: Path) -> Path:
-    return damaged_copy(stored, tmp_path / "damaged.kps")
+def damaged_clip(stored_clip: Path, tmp_path: Path) -> Path:
+    return damaged_copy(stored_clip, tmp_path / "damaged.kps")
 
 
 # Damage
 
 
 def test_damaged_file_prints_how_to_restore_the_rest(
-    keypose, damaged: Path, motion: kp.Motion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    keypose, damaged_clip: Path, motion: kp.Motion, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     out = tmp_path / "out.bvh"
-    result = keypose("restore", damaged, out)
+    result = keypose("restore", damaged_clip, out)
     assert result.code == 1 and not out.exists()
     assert re.search(r": 1 of 12 groups cannot be read: group \d+ \(\d+ to \d+ s\): its bytes.* damaged", result.err)
     commands = re.findall(r"keypose (restore [^;]+)", result.err)
@@ -49,7 +49,7 @@ def test_damaged_file_prints_how_to_restore_the_rest(
         assert largest_error(motion[start : start + part.n_frames], part, mm_per_unit=motion.mm_per_unit).mm < 1.01
         frames += part.n_frames
     assert motion.n_frames - 3 * 20 <= frames < motion.n_frames
-    document(keypose("restore", damaged, out, "--json"))["failed"][0]["error"].index("cannot be read")
+    document(keypose("restore", damaged_clip, out, "--json"))["failed"][0]["error"].index("cannot be read")
 
 
 def test_other_file_is_no_kps(keypose, walk: Path, tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def short(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def stored(short: Path) -> Path:
+def stored_clip(short: Path) -> Path:
     """The same within a millimetre."""
     path = short.parent / "archive" / "kick.kps"
     path.parent.mkdir()
@@ -36,28 +36,28 @@ def stored(short: Path) -> Path:
 # Sources that were compressed before
 
 
-def test_errors_of_what_is_compressed_again_add_up(keypose, short: Path, stored: Path, tmp_path: Path) -> None:
+def test_errors_of_what_is_compressed_again_add_up(keypose, short: Path, stored_clip: Path, tmp_path: Path) -> None:
     again = tmp_path / "again.kps"
-    result = keypose("compress", stored, again, "--tolerance-mm", 0.1)
+    result = keypose("compress", stored_clip, again, "--tolerance-mm", 0.1)
     assert (result.code, result.err) == (0, "")
     assert "within 0.1 mm of kick.kps, which is itself within 1 mm of its original\n" in result.out
-    payload = document(keypose("compress", stored, tmp_path / "x.kps", "--lossless", "--json"))["compressed"]
+    payload = document(keypose("compress", stored_clip, tmp_path / "x.kps", "--lossless", "--json"))["compressed"]
     assert (payload[0]["lossless"], payload[0]["source_tolerance_mm"]) == (True, 1.0)
     assert "within 1.1 mm of the original: 0.1 mm, of what was itself within 1 mm" in keypose("verify", again).out
     assert "every number, of what was within 1 mm" in keypose("verify", tmp_path / "x.kps").out
     result = keypose("restore", again, tmp_path / "again.bvh")
     assert (result.code, result.err) == (0, "") and ", within 1.1 mm, in " in result.out
     assert largest_error(kp.load(short), kp.load(tmp_path / "again.bvh")).mm <= 1.1
-    many = keypose("compress", stored, again, tmp_path / "many")
+    many = keypose("compress", stored_clip, again, tmp_path / "many")
     assert "2 of them were compressed before, within 1.1 mm of the original: errors add up" in many.out
 
 
-def test_what_is_compressed_is_not_converted_to_the_same(keypose, stored: Path, tmp_path: Path) -> None:
+def test_what_is_compressed_is_not_converted_to_the_same(keypose, stored_clip: Path, tmp_path: Path) -> None:
     for line in ([tmp_path / "two.kps"], [tmp_path / "out", "--to", "kps"]):
-        result = keypose("convert", stored, *line)
+        result = keypose("convert", stored_clip, *line)
         assert (result.code, result.out) == (2, "") and "keypose compress IN.kps OUT.kps --tolerance-mm" in result.err
     assert names(tmp_path) == []
-    assert keypose("convert", stored, tmp_path / "two.glb").code == 0
+    assert keypose("convert", stored_clip, tmp_path / "two.glb").code == 0
 
 
 # Converted
@@ -87,14 +87,14 @@ def test_converted_file_keeps_the_t_pose_and_prints_its_accuracy(keypose, data_d
 # Continued runs
 
 
-def test_skipped_files_are_compared_with_the_options(keypose, short: Path, stored: Path, tmp_path: Path) -> None:
+def test_skipped_files_are_compared_with_the_options(keypose, short: Path, stored_clip: Path, tmp_path: Path) -> None:
     takes, archive = tmp_path / "takes", tmp_path / "archive"
     for folder in (takes, archive):
         folder.mkdir()
     for name in "abc":
         (takes / f"{name}.bvh").write_bytes(short.read_bytes())
     for name in "ab":
-        (archive / f"{name}.kps").write_bytes(stored.read_bytes())
+        (archive / f"{name}.kps").write_bytes(stored_clip.read_bytes())
     result = keypose("compress", takes, archive, "--skip-existing", "--lossless")
     assert result.code == 0 and "2 that exist left out\n" in result.out and str(archive / "c.kps") in result.out
     (warning,) = result.err.splitlines()
@@ -147,10 +147,10 @@ def test_one_long_clip_shows_what_is_done(
 
 
 def test_one_clip_that_is_interrupted(keypose, short: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def interrupted(self: object, done: float) -> None:
+    def interrupt(self: object, done: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("keypose.cli.runner.ProgressBar.update_part", interrupted)
+    monkeypatch.setattr("keypose.cli.runner.ProgressBar.update_part", interrupt)
     result = keypose("compress", short, tmp_path / "x.kps")
     assert (result.code, result.out) == (130, "")
     assert result.err == f"note: interrupted; {tmp_path / 'x.kps'} was not written\n"
@@ -174,9 +174,9 @@ def test_a_lossless_file_is_the_same_as_its_original(keypose, short: Path, tmp_p
     assert result.code == 1 and "although it is lossless" in result.err
 
 
-def test_originals_without_a_compressed_file_are_named(keypose, short: Path, stored: Path, tmp_path: Path) -> None:
+def test_originals_without_a_compressed_file_are_named(keypose, short: Path, stored_clip: Path, tmp_path: Path) -> None:
     takes, archive = tmp_path / "takes", tmp_path / "archive"
-    for path, data in ((takes / "a.bvh", short), (takes / "lost.bvh", short), (archive / "a.kps", stored)):
+    for path, data in ((takes / "a.bvh", short), (takes / "lost.bvh", short), (archive / "a.kps", stored_clip)):
         path.parent.mkdir(exist_ok=True)
         path.write_bytes(data.read_bytes())
     result = keypose("verify", archive, "--against", takes)
@@ -186,24 +186,24 @@ def test_originals_without_a_compressed_file_are_named(keypose, short: Path, sto
     assert keypose("verify", archive / "a.kps", "--against", takes).err == ""
 
 
-def test_a_cut_file_does_not_boast(keypose, stored: Path, tmp_path: Path) -> None:
+def test_a_cut_file_does_not_boast(keypose, stored_clip: Path, tmp_path: Path) -> None:
     cut = tmp_path / "cut.kps"
-    cut.write_bytes(stored.read_bytes()[: stored.stat().st_size * 2 // 3])
+    cut.write_bytes(stored_clip.read_bytes()[: stored_clip.stat().st_size * 2 // 3])
     result = keypose("verify", cut)
     assert result.code == 1 and "smaller" not in result.out
     assert keypose("verify", tmp_path).code == 1
     assert document(keypose("verify", cut, "--json"))["ratio"] is None
 
 
-def test_bytes_behind_the_end_are_no_reason_to_lose_keys(keypose, stored: Path, tmp_path: Path) -> None:
+def test_bytes_behind_the_end_are_no_reason_to_lose_keys(keypose, stored_clip: Path, tmp_path: Path) -> None:
     long = tmp_path / "long.kps"
-    long.write_bytes(stored.read_bytes() + b"more")
+    long.write_bytes(stored_clip.read_bytes() + b"more")
     result = keypose("verify", long)
     assert result.code == 1 and result.err.endswith("; all of the motion can be read\n")
 
 
-def test_an_original_that_is_not_there(keypose, stored: Path, tmp_path: Path) -> None:
-    for files in ([stored], [stored.parent]):
+def test_an_original_that_is_not_there(keypose, stored_clip: Path, tmp_path: Path) -> None:
+    for files in ([stored_clip], [stored_clip.parent]):
         result = keypose("verify", *files, "--against", tmp_path / "nosuch")
         assert result.code == 1 and f"{tmp_path / 'nosuch'}: no such file or folder\n" in result.err
 
@@ -228,14 +228,15 @@ def test_two_clips_of_one_name_in_one_folder(keypose, clip, tmp_path: Path) -> N
     assert result.code == 1 and "convert" not in result.err and "the one folder named that holds both" in result.err
 
 
-def test_a_file_without_keys_gives_none(keypose, stored: Path, tmp_path: Path) -> None:
+def test_a_file_without_keys_gives_none(keypose, stored_clip: Path, tmp_path: Path) -> None:
     out = tmp_path / "p.keys.json"
     for part in ((), ("--to-s", 1)):
-        result = keypose("restore", stored, out, *part)
+        result = keypose("restore", stored_clip, out, *part)
         assert (
             result.code == 1
-            and f"holds no keys; expected a format of motions, or to find keys: keypose unbake {stored} " in result.err
+            and f"holds no keys; expected a format of motions, or to find keys: keypose unbake {stored_clip} "
+            in result.err
         )
     assert names(tmp_path) == []
-    assert keypose("unbake", stored, out, "--keys", 4).code == 0
+    assert keypose("unbake", stored_clip, out, "--keys", 4).code == 0
     assert kp.load_keyed(out).n_keys == 4

@@ -22,7 +22,7 @@ def hierarchy(path: Path) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def stored(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stored_clip(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The demo motion within a millimetre."""
     path = tmp_path_factory.mktemp("stored") / "walk.kps"
     kp.save(kp.load(walk), path, tolerance_mm=1.0)
@@ -30,9 +30,9 @@ def stored(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("suffix", [".bvh", ".bvh.gz", ".glb"])
-def test_one_file(keypose, stored: Path, motion: kp.Motion, tmp_path: Path, suffix: str) -> None:
+def test_one_file(keypose, stored_clip: Path, motion: kp.Motion, tmp_path: Path, suffix: str) -> None:
     out = tmp_path / "new" / f"walk{suffix}"
-    result = keypose("restore", stored, out)
+    result = keypose("restore", stored_clip, out)
     assert (result.code, result.err) == (0, "")
     assert names(tmp_path / "new") == [f"walk{suffix}"]
     assert re.fullmatch(rf"{re.escape(str(out))}: {motion.n_frames} frames at 20 fps, \S+ \S?B, within 1 mm, "
@@ -40,41 +40,45 @@ def test_one_file(keypose, stored: Path, motion: kp.Motion, tmp_path: Path, suff
     assert kp.score(motion, kp.load(out)).max_mm < 1.01
 
 
-def test_json_has_what_was_done(keypose, stored: Path, motion: kp.Motion, tmp_path: Path) -> None:
+def test_json_has_what_was_done(keypose, stored_clip: Path, motion: kp.Motion, tmp_path: Path) -> None:
     out = tmp_path / "walk.bvh"
-    result = keypose("restore", stored, out, "--json")
+    result = keypose("restore", stored_clip, out, "--json")
     assert (result.code, result.err) == (0, "")
     payload = document(result)
     assert list(payload) == ["restored", "failed", "skipped", "n_remaining", "interrupted", "seconds"]
     (restored,) = payload["restored"]
-    assert (restored["source"], restored["target"], restored["bytes"]) == (str(stored), str(out), out.stat().st_size)
+    assert (restored["source"], restored["target"], restored["bytes"]) == (
+        str(stored_clip),
+        str(out),
+        out.stat().st_size,
+    )
     assert (restored["n_frames"], restored["fps"], restored["start_s"]) == (motion.n_frames, 20.0, 0.0)
     assert (restored["lossless"], restored["tolerance_mm"]) == (False, 1.0)
     assert (restored["keys_file"], restored["swings_file"], restored["reference_pose"]) == (None, None, False)
     assert {*payload, *restored} <= cli_docs.documented_fields("restore")
-    assert keypose("restore", stored, tmp_path / "q.bvh", "-q") == type(result)(0, "", "")
+    assert keypose("restore", stored_clip, tmp_path / "q.bvh", "-q") == type(result)(0, "", "")
 
 
-def test_a_part(keypose, stored: Path, tmp_path: Path) -> None:
-    whole = kp.load(stored)
+def test_a_part(keypose, stored_clip: Path, tmp_path: Path) -> None:
+    whole = kp.load(stored_clip)
     out = tmp_path / "part.bvh"
-    result = keypose("restore", stored, out, "--from-s", 2.5, "--to-s", 4)
+    result = keypose("restore", stored_clip, out, "--from-s", 2.5, "--to-s", 4)
     assert (result.code, result.err) == (0, "")
     assert ": 30 frames from 2.50 s on at 20 fps" in result.out
     part = kp.load(out)
     assert np.abs(part.world_positions() - whole[50:80].world_positions()).max() < 1e-4
-    (payload,) = document(keypose("restore", stored, tmp_path / "end.bvh", "--from-s", 10, "--json"))["restored"]
+    (payload,) = document(keypose("restore", stored_clip, tmp_path / "end.bvh", "--from-s", 10, "--json"))["restored"]
     assert (payload["n_frames"], payload["start_s"]) == (whole.n_frames - 200, 10.0)
-    result = keypose("restore", stored, tmp_path / "after.bvh", "--from-s", 1000)
+    result = keypose("restore", stored_clip, tmp_path / "after.bvh", "--from-s", 1000)
     assert result.code == 1 and not (tmp_path / "after.bvh").exists()
 
 
-def test_a_folder(keypose, clip, stored: Path, tmp_path: Path) -> None:
+def test_a_folder(keypose, clip, stored_clip: Path, tmp_path: Path) -> None:
     archive, takes = tmp_path / "archive", tmp_path / "takes"
     (archive / "deep").mkdir(parents=True)
-    (archive / "walk.kps").write_bytes(stored.read_bytes())
-    (archive / "deep" / "walk.kps").write_bytes(stored.read_bytes())
-    (archive / "bad.kps").write_bytes(stored.read_bytes()[:100])
+    (archive / "walk.kps").write_bytes(stored_clip.read_bytes())
+    (archive / "deep" / "walk.kps").write_bytes(stored_clip.read_bytes())
+    (archive / "bad.kps").write_bytes(stored_clip.read_bytes()[:100])
     clip("archive/other.bvh")
     result = keypose("restore", archive, takes, "--to", "bvh")
     assert result.code == 1
@@ -110,10 +114,10 @@ def test_a_folder(keypose, clip, stored: Path, tmp_path: Path) -> None:
 def test_a_restored_bvh_has_the_structure_of_the_original(
     keypose, data_dir: Path, tmp_path: Path, name: str, kind: str
 ) -> None:
-    source, stored, back = data_dir / name, tmp_path / "x.kps", tmp_path / "x.bvh"
+    source, stored_clip, back = data_dir / name, tmp_path / "x.kps", tmp_path / "x.bvh"
     original = kp.load(source)
-    assert keypose("compress", source, stored, kind).code == 0
-    result = keypose("restore", stored, back)
+    assert keypose("compress", source, stored_clip, kind).code == 0
+    result = keypose("restore", stored_clip, back)
     assert (result.code, result.err) == (0, "")
     assert hierarchy(back) == hierarchy(source)
     again = kp.load(back)
@@ -133,10 +137,10 @@ def test_joints_with_few_channels_keep_them(keypose, tmp_path: Path) -> None:
     text = ("HIERARCHY\nROOT Hips\n{\n OFFSET 0 0 0\n CHANNELS 6 Xposition Yposition Zposition Zrotation Xrotation "
             "Yrotation\n JOINT Knee\n {\n  OFFSET 0 -40 0\n  CHANNELS 1 Xrotation\n  End Site\n  {\n   OFFSET 0 -40 3\n"
             f"  }}\n }}\n}}\nMOTION\nFrames: 60\nFrame Time: 0.033333\n{rows}\n")  # fmt: skip
-    source, stored, back = tmp_path / "knee.bvh", tmp_path / "knee.kps", tmp_path / "back.bvh"
+    source, stored_clip, back = tmp_path / "knee.bvh", tmp_path / "knee.kps", tmp_path / "back.bvh"
     source.write_text(text)
-    assert keypose("compress", source, stored).code == 0
-    result = keypose("restore", stored, back)
+    assert keypose("compress", source, stored_clip).code == 0
+    result = keypose("restore", stored_clip, back)
     assert (result.code, result.err) == (0, "")
     assert hierarchy(back) == hierarchy(source)
     assert largest_error(kp.load(source), kp.load(back)).mm <= 1.01

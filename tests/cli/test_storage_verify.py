@@ -15,45 +15,45 @@ from support.storage_cases import damaged_copy, document
 
 
 @pytest.fixture(scope="module")
-def stored(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def stored_clip(walk: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("stored") / "walk.kps"
     kp.save(kp.load(walk), path, tolerance_mm=1.0)
     return path
 
 
 @pytest.fixture
-def damaged(stored: Path, tmp_path: Path) -> Path:
-    return damaged_copy(stored, tmp_path / "damaged.kps")
+def damaged_clip(stored_clip: Path, tmp_path: Path) -> Path:
+    return damaged_copy(stored_clip, tmp_path / "damaged.kps")
 
 
-def test_a_sound_file(keypose, stored: Path, motion: kp.Motion) -> None:
-    result = keypose("verify", stored)
+def test_a_sound_file(keypose, stored_clip: Path, motion: kp.Motion) -> None:
+    result = keypose("verify", stored_clip)
     assert (result.code, result.err) == (0, "")
     assert "within 1 mm" in result.out and "every group was read" in result.out
-    payload = document(keypose("verify", stored, "--json"))
+    payload = document(keypose("verify", stored_clip, "--json"))
     assert (payload["sound"], payload["problem"], payload["damage"]) == (True, None, [])
-    assert (payload["path"], payload["bytes"]) == (str(stored), stored.stat().st_size)
+    assert (payload["path"], payload["bytes"]) == (str(stored_clip), stored_clip.stat().st_size)
     assert (payload["n_frames"], payload["fps"], payload["n_joints"]) == (motion.n_frames, 20.0, motion.n_joints)
     assert payload["n_groups"] == max(1, (2 * motion.n_frames + 20) // 40)
     assert payload["ratio"] == pytest.approx(40 * motion.n_joints * motion.n_frames / payload["bytes"])
     assert set(payload) <= cli_docs.documented_fields("verify")
 
 
-def test_a_damaged_file(keypose, damaged: Path) -> None:
-    result = keypose("verify", damaged)
+def test_a_damaged_file(keypose, damaged_clip: Path) -> None:
+    result = keypose("verify", damaged_clip)
     assert result.code == 1
-    assert re.search(rf"^error: {re.escape(str(damaged))}: 1 of 12 groups cannot be read: group \d+ .*"
+    assert re.search(rf"^error: {re.escape(str(damaged_clip))}: 1 of 12 groups cannot be read: group \d+ .*"
                      r"; the rest can be restored: keypose restore ", result.err, re.MULTILINE)  # fmt: skip
     assert "every group was read" not in result.out
-    again = keypose("verify", damaged, "--json")
+    again = keypose("verify", damaged_clip, "--json")
     payload = document(again)
     assert (again.code, again.err, payload["sound"]) == (1, "", False)
     assert {each["group"] for each in payload["damage"]} and "cannot be read" in payload["problem"]
 
 
-def test_a_folder(keypose, stored: Path, damaged: Path, tmp_path: Path) -> None:
-    (tmp_path / "sound.kps").write_bytes(stored.read_bytes())
-    (tmp_path / "short.kps").write_bytes(stored.read_bytes()[:60])
+def test_a_folder(keypose, stored_clip: Path, damaged_clip: Path, tmp_path: Path) -> None:
+    (tmp_path / "sound.kps").write_bytes(stored_clip.read_bytes())
+    (tmp_path / "short.kps").write_bytes(stored_clip.read_bytes()[:60])
     result = keypose("verify", tmp_path)
     assert result.code == 1
     assert "1 of 3 files sound" in result.out
@@ -62,18 +62,18 @@ def test_a_folder(keypose, stored: Path, damaged: Path, tmp_path: Path) -> None:
     assert sound == {"sound.kps": True, "damaged.kps": False, "short.kps": None}
 
 
-def test_against_the_original(keypose, clip, walk: Path, stored: Path, motion: kp.Motion, tmp_path: Path) -> None:
-    result = keypose("verify", stored, "--against", walk)
-    error = largest_error(motion, kp.load(stored))
+def test_against_the_original(keypose, clip, walk: Path, stored_clip: Path, motion: kp.Motion, tmp_path: Path) -> None:
+    result = keypose("verify", stored_clip, "--against", walk)
+    error = largest_error(motion, kp.load(stored_clip))
     assert result.code == 0 and f"{error.mm:.3g} mm at frame {error.frame}" in result.out
     takes, archive = tmp_path / "takes", tmp_path / "archive"
     for folder in (takes, archive):
         (folder / "deep").mkdir(parents=True)
     (takes / "deep" / "walk.bvh").write_bytes(walk.read_bytes())
-    (archive / "deep" / "walk.kps").write_bytes(stored.read_bytes())
-    (archive / "lost.kps").write_bytes(stored.read_bytes())
+    (archive / "deep" / "walk.kps").write_bytes(stored_clip.read_bytes())
+    (archive / "lost.kps").write_bytes(stored_clip.read_bytes())
     clip("takes/other.bvh")
-    (archive / "other.kps").write_bytes(stored.read_bytes())
+    (archive / "other.kps").write_bytes(stored_clip.read_bytes())
     payload = document(keypose("verify", archive, "--against", takes, "--json"))
     by_name = {Path(each["path"]).name: each for each in payload}
     assert by_name["walk.kps"]["sound"] and by_name["walk.kps"]["largest_error"]["mm"] == pytest.approx(error.mm)
@@ -93,20 +93,20 @@ def test_a_file_farther_off_than_it_promises(keypose, clip, tmp_path: Path) -> N
     assert result.code == 1 and "differ although it is lossless" in result.err
 
 
-def test_info_shows_what_is_special_about_a_compressed_file(keypose, stored: Path, motion: kp.Motion) -> None:
-    result = keypose("info", stored)
+def test_info_shows_what_is_special_about_a_compressed_file(keypose, stored_clip: Path, motion: kp.Motion) -> None:
+    result = keypose("info", stored_clip)
     assert (result.code, result.err) == (0, "")
     assert "within 1 mm" in result.out and "each readable alone" in result.out
-    (payload,) = document(keypose("info", stored, "--json"))
+    (payload,) = document(keypose("info", stored_clip, "--json"))
     assert (payload["frames"], payload["joints"]) == (motion.n_frames, motion.n_joints)
     assert (payload["stored"]["tolerance_mm"], payload["stored"]["damage"]) == (1.0, [])
-    assert keypose("info", stored, stored.parent).code == 0
+    assert keypose("info", stored_clip, stored_clip.parent).code == 0
 
 
-def test_info_of_a_damaged_file_shows_the_damage(keypose, damaged: Path, motion: kp.Motion) -> None:
-    result = keypose("info", damaged)
+def test_info_of_a_damaged_file_shows_the_damage(keypose, damaged_clip: Path, motion: kp.Motion) -> None:
+    result = keypose("info", damaged_clip)
     assert result.code == 0 and re.search(r"damaged +group \d+ \(", result.out)
-    (payload,) = document(keypose("info", damaged, "--json"))
+    (payload,) = document(keypose("info", damaged_clip, "--json"))
     assert payload["frames"] == motion.n_frames and payload["stored"]["damage"]
 
 

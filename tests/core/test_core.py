@@ -58,9 +58,9 @@ def test_every_notation_of_numbers(word):
     assert fault == "" and values.tolist() == [[float(word)] * 2]
 
 
-@pytest.mark.parametrize("ending", ["\n", "\r\n", "\r", " \t\n", "\n\n  \n"])
-def test_line_ends_and_blanks(ending):
-    values, *_ = parse(ending.join(["1 2", "\t3  4", "5 6 "]) + ending, 2)
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r", " \t\n", "\n\n  \n"])
+def test_line_ends_and_blanks(line_end):
+    values, *_ = parse(line_end.join(["1 2", "\t3  4", "5 6 "]) + line_end, 2)
     assert values.tolist() == [[1, 2], [3, 4], [5, 6]]
 
 

@@ -276,13 +276,13 @@ def test_up_axes_and_turned_figures_make_no_difference():
         q = exp(np.array(turn, float))
         skeleton = kp.Skeleton(figure().names, figure().parents, rotate(q, figure().offsets))
 
-        def turned(motion, q=q, skeleton=skeleton, up=up):
+        def turn_world(motion, q=q, skeleton=skeleton, up=up):
             rotations = multiply(multiply(q, motion.rotations), conjugate(q))
             return kp.Motion("leg", skeleton, 60, rotate(q, motion.translations), normalise(rotations), up=up)
 
-        result = hold_hinges(turned(before), turned(after))
+        result = hold_hinges(turn_world(before), turn_world(after))
         assert result.note == ours.note
-        assert angle_between(result.motion.rotations, turned(ours.motion).rotations).max() < 1e-7
+        assert angle_between(result.motion.rotations, turn_world(ours.motion).rotations).max() < 1e-7
 
 
 def test_a_mirrored_limb_is_limited_alike():

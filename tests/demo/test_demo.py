@@ -48,7 +48,7 @@ def contact_spans(motion: kp.Motion) -> dict[str, list[tuple[int, int]]]:
     return spans
 
 
-class TestTheFigure:
+class TestFigure:
     def test_is_human_and_stands_on_the_floor_facing_z(self, demo):
         assert 24 <= demo.n_joints <= 31
         assert demo.height == pytest.approx(1.70, abs=0.005)

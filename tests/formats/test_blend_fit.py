@@ -61,11 +61,11 @@ def test_detail_that_was_moved_twice(first, second):
     again, later = (np.array(part, float) for part in second)
     twice = warp_residual(once, again, later, 1.0, FRAMES)
     at = np.arange(float(FRAMES))
-    came_from = np.array([_unclipped(frame, again, later) for frame in at])
+    came_from = np.array([_map_frame(frame, again, later) for frame in at])
     np.testing.assert_allclose(twice.source_frames(at), once.source_frames(came_from), atol=1e-3)
 
 
-def _unclipped(frame: float, before, after) -> float:
+def _map_frame(frame: float, before, after) -> float:
     beyond = min(0.0, frame - after[0]) + max(0.0, frame - after[-1])
     return float(np.interp(frame, after, before) + beyond)
 
@@ -75,7 +75,7 @@ def test_detail_of_keys_that_stayed_is_the_very_same():
     assert warp_residual(detail, keys, keys, 1.0, 99) is detail
 
 
-def _turning(rng: np.random.Generator, gap: int, wild: float) -> Curves:
+def _random_cubic(rng: np.random.Generator, gap: int, wild: float) -> Curves:
     """Return a quaternion cubic through unit keys with any length between them."""
     ends = normalise(rng.normal(size=(1, 1, 4)) + rng.normal(0, 0.3, (2, 1, 4)))
     tangents = rng.normal(0, wild / gap, (2, 2, 1, 4))
@@ -87,7 +87,7 @@ def test_directions_are_fitted_whatever_the_lengths(seed):
     """From the directions of a cubic alone, a cubic with the same directions is found; the plain fit is far off."""
     gap = 24
     keys, at = np.array([0, gap], np.int32), np.arange(gap + 1.0)
-    curves = _turning(np.random.default_rng(seed), gap, wild=1.0)
+    curves = _random_cubic(np.random.default_rng(seed), gap, wild=1.0)
     unit = normalise(curves.at(SpanPosition.locate(keys, at)))
 
     def error(result: Curves) -> float:
@@ -100,7 +100,7 @@ def test_directions_are_fitted_whatever_the_lengths(seed):
 def test_a_cubic_of_any_length_stays_unchanged():
     """With quaternions of length 1 at the keys the tangents stay unchanged bit by bit."""
     keys = np.array([0, 24], np.int32)
-    curves = _turning(np.random.default_rng(3), 24, wild=1.0)
+    curves = _random_cubic(np.random.default_rng(3), 24, wild=1.0)
     rotations = curves.at(SpanPosition.locate(keys, np.arange(25.0)))
     result = _fit_rotations(rotations, curves.in_tangents, curves.out_tangents, keys)
     assert np.array_equal(result.in_tangents, curves.in_tangents)

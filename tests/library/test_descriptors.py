@@ -60,7 +60,7 @@ def farthest(a: Description, b: Description) -> dict[str, float]:
     }
 
 
-def renamed(motion: kp.Motion) -> kp.Motion:
+def rename_joints(motion: kp.Motion) -> kp.Motion:
     parts = motion.skeleton.anatomy.body_parts
     names = tuple(MIXAMO_NAMES.get(part or "", f"x{k}") for k, part in enumerate(parts))
     return replace(motion, skeleton=replace(motion.skeleton, names=names))
@@ -96,7 +96,7 @@ def test_the_same_motion_gives_the_same_numbers() -> None:
         (rotate_world(DEMO, exp(np.array((0.0, 2.0, 0.0))), (30.0, 0.0, -7.0)), 0.02),
         (scale_motion(DEMO, 39.37), 0.001),
         (replace(rotate_world(DEMO, exp(np.array((np.pi / 2, 0.0, 0.0)))), up="Z"), 0.02),
-        (renamed(DEMO), 0.0),
+        (rename_joints(DEMO), 0.0),
         (kp.demo_motion(60.0), 0.02),
         (kp.demo_motion(25.0), 0.35),
         (other_bones(DEMO), 0.35),
@@ -165,7 +165,7 @@ def test_axes_are_even_or_odd_to_the_last_bit() -> None:
         np.testing.assert_array_equal(space.axes[indices] * signs[:, None], space.axes * parity)
 
 
-def same_but_for_rounding(a: Description, b: Description) -> None:
+def assert_same_but_for_rounding(a: Description, b: Description) -> None:
     for name in NAMES:
         x, y = a.all[name], b.all[name]
         np.testing.assert_allclose(x.vectors, y.vectors, atol=1e-4)
@@ -178,8 +178,8 @@ def same_but_for_rounding(a: Description, b: Description) -> None:
 @pytest.mark.parametrize("motion", [DEMO, DEMO[:1], DEMO[40:75], DEMO[-150:]], ids=["all", "1 frame", "short", "kick"])
 def test_a_mirrored_description_equals_that_of_the_mirrored_body(motion: kp.Motion) -> None:
     own, body = describe_motion(motion), body_of(motion)
-    same_but_for_rounding(own.mirrored(), describe_body(body.mirrored()))
-    same_but_for_rounding(own.mirrored().mirrored(), own)
+    assert_same_but_for_rounding(own.mirrored(), describe_body(body.mirrored()))
+    assert_same_but_for_rounding(own.mirrored().mirrored(), own)
     for name, windows in own.mirrored().all.items():
         np.testing.assert_array_equal(np.abs(windows.vectors), np.abs(own.all[name].vectors))
         assert windows.background_distance == own.all[name].background_distance
@@ -189,7 +189,7 @@ def test_a_mirrored_description_equals_that_of_the_mirrored_body(motion: kp.Moti
 def test_mirrored_descriptions_of_real_clips(data_dir: Path) -> None:
     for path in sorted((data_dir / "cmu30").glob("*/*.bvh"))[::6]:
         motion = kp.load(path)
-        same_but_for_rounding(describe_motion(motion).mirrored(), describe_body(body_of(motion).mirrored()))
+        assert_same_but_for_rounding(describe_motion(motion).mirrored(), describe_body(body_of(motion).mirrored()))
 
 
 def test_mirroring_preserves_distances() -> None:
@@ -348,7 +348,7 @@ def test_learned_spaces_round_trip() -> None:
     assert set(load_shipped().spaces) == set(NAMES)
 
 
-def jumping_about(size: float) -> Floats:
+def jump_randomly(size: float) -> Floats:
     translations = DEMO.translations.copy()
     translations[:, 0] += np.random.default_rng(0).uniform(-size, size, (DEMO.n_frames, 3))
     return translations
@@ -361,7 +361,7 @@ def jumping_about(size: float) -> Floats:
         DEMO[:2],
         scale_motion(DEMO, 1e-6),
         scale_motion(DEMO, 1e12),
-        replace(DEMO, translations=jumping_about(1e6)),
+        replace(DEMO, translations=jump_randomly(1e6)),
         replace(DEMO, fps=1.0)[:10],
         replace(DEMO, fps=1e6),
     ],

@@ -38,7 +38,7 @@ def takes(tmp_path: Path) -> Path:
     return folder
 
 
-def animated(path: Path, *parts: kp.Motion) -> Path:
+def write_animations(path: Path, *parts: kp.Motion) -> Path:
     """Write a GLB with several animations: the first as saved, the others with fewer channels."""
     import json
     import struct
@@ -110,7 +110,7 @@ def test_files_that_need_others_are_converted_with_a_note(library: Library, data
 
 
 def test_other_load_options_give_another_clip(library: Library, tmp_path: Path) -> None:
-    path = animated(tmp_path / "Fox.glb", DEMO[20:40], DEMO[20:40])
+    path = write_animations(tmp_path / "Fox.glb", DEMO[20:40], DEMO[20:40])
     report = library.add([path], jobs=1)
     assert any("of 2 animations the first, 'Survey'" in note for note in report.notes)
     first = report.added[0]

@@ -90,28 +90,28 @@ def _check_ingested(library: Library, lines: list[str], files: list[str]) -> Non
 
 
 @pytest.mark.one_python
-@pytest.mark.parametrize("victim", ["the parent", "a worker"])
-def test_a_parallel_ingest_survives_killed_processes(tmp_path: Path, many_files: list[str], victim: str) -> None:
+@pytest.mark.parametrize("killed", ["the parent", "a worker"])
+def test_a_parallel_ingest_survives_killed_processes(tmp_path: Path, many_files: list[str], killed: str) -> None:
     """A killed worker loses its current file; workers of a killed parent end too."""
     program = """
         import os, signal, sys
         from pathlib import Path
         from keypose.library.library import Library
-        database, victim, *files = sys.argv[1:]
+        database, killed, *files = sys.argv[1:]
         def on_progress(progress):
             if progress.added == 1:
                 workers = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
                 print("workers", *workers, flush=True)
-                os.kill(os.getpid() if victim == "the parent" else int(workers[0]), signal.SIGKILL)
+                os.kill(os.getpid() if killed == "the parent" else int(workers[0]), signal.SIGKILL)
             print("failed" if progress.clip is None else progress.clip.hash, flush=True)
         with Library(database) as library:
             library.add(files, jobs=2, on_progress=on_progress)
         """
-    command = [sys.executable, "-c", textwrap.dedent(program), tmp_path / "clips.db", victim, *many_files]
+    command = [sys.executable, "-c", textwrap.dedent(program), tmp_path / "clips.db", killed, *many_files]
     ran = subprocess.run(command, capture_output=True, text=True, timeout=180)
     workers, *reported = ran.stdout.splitlines()
     added = [line for line in reported if line != "failed"]
-    if victim == "the parent":
+    if killed == "the parent":
         assert ran.returncode == -signal.SIGKILL
         assert _wait_until_ended([int(pid) for pid in workers.split()[1:]])
     else:

@@ -57,27 +57,27 @@ def blob_files(folder: Path) -> list[Path]:
     return sorted(path for path in (folder / "clips.db.blobs").glob("*/*") if path.is_file())
 
 
-def damaged(folder: Path) -> None:
+def damage_blob(folder: Path) -> None:
     path = blob_files(folder)[0]
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
 
 
-def emptied(folder: Path) -> None:
+def empty_blob(folder: Path) -> None:
     blob_files(folder)[0].write_bytes(b"")
 
 
-def lost(folder: Path) -> None:
+def remove_blob(folder: Path) -> None:
     blob_files(folder)[0].unlink()
 
 
-def exchanged(folder: Path) -> None:
+def exchange_blobs(folder: Path) -> None:
     one, two = blob_files(folder)[:2]
     shutil.copy(one, two)
 
 
-def orphaned(folder: Path) -> None:
+def add_orphan(folder: Path) -> None:
     data = b"bytes that a killed process left"
     digest = hashlib.sha256(data).hexdigest()
     path = folder / "clips.db.blobs" / digest[:2] / digest
@@ -85,7 +85,7 @@ def orphaned(folder: Path) -> None:
     path.write_bytes(data)
 
 
-def misplaced(folder: Path) -> None:
+def misplace_blob(folder: Path) -> None:
     path = blob_files(folder)[0]
     (folder / "clips.db.blobs" / "zz").mkdir()
     shutil.copy(path, folder / "clips.db.blobs" / "zz" / path.name)
@@ -109,12 +109,12 @@ def sql(statement: str) -> Callable[[Path], None]:
 
 
 DAMAGE = {
-    "bit of a blob": (damaged, "damaged blob", False),
-    "emptied blob": (emptied, "damaged blob", False),
-    "lost blob": (lost, "missing blob", False),
-    "exchanged blob": (exchanged, "damaged blob", False),
-    "orphan": (orphaned, "orphan blob", False),
-    "misplaced": (misplaced, "leftover", False),
+    "bit of a blob": (damage_blob, "damaged blob", False),
+    "emptied blob": (empty_blob, "damaged blob", False),
+    "lost blob": (remove_blob, "missing blob", False),
+    "exchanged blob": (exchange_blobs, "damaged blob", False),
+    "orphan": (add_orphan, "orphan blob", False),
+    "misplaced": (misplace_blob, "leftover", False),
     "half written": (half_written, "leftover", True),
     "name": (sql("UPDATE clips SET name = 'tale_0' WHERE id = 1"), "row", False),
     "frames": (sql("UPDATE clips SET n_frames = 4 WHERE id = 2"), "row", False),
@@ -231,7 +231,7 @@ def _numbers(item: object) -> bytes:
     return pickle.dumps(item)
 
 
-@pytest.mark.parametrize("plant", [damaged, emptied, lost])
+@pytest.mark.parametrize("plant", [damage_blob, empty_blob, remove_blob])
 def test_damaged_bytes_are_never_returned_and_repaired_by_adding_them_again(
     folder: Path, plant: Callable[[Path], None]
 ) -> None:

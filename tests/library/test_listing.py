@@ -46,7 +46,7 @@ def clips() -> dict[str, Any]:
     return {name: demo_clip(name) for name in CLIP_FRAMES} | {"markers": marker_motion()}
 
 
-def filled(library: Library, clips: dict[str, Any]) -> Library:
+def fill_library(library: Library, clips: dict[str, Any]) -> Library:
     for name, motion in clips.items():
         library.add(motion, tags=("demo", name) if name in CLIP_FRAMES else ("points",))
     return library
@@ -61,13 +61,13 @@ def library(
     path = str(folder / "clips.db")
     where = path if request.param == "sqlite" else request.getfixturevalue("postgres").empty("listing")
     with Library(where, blobs=folder / "clips.db.blobs") as new_library:
-        yield filled(new_library, clips)
+        yield fill_library(new_library, clips)
 
 
 @pytest.fixture
-def changing(open_library: Callable[[], Library], clips: dict[str, Any]) -> Library:
+def own_library(open_library: Callable[[], Library], clips: dict[str, Any]) -> Library:
     """A library of one test."""
-    return filled(open_library(), clips)
+    return fill_library(open_library(), clips)
 
 
 def test_sorts(library: Library) -> None:
@@ -146,21 +146,21 @@ def test_lists_and_searches_take_the_same_filters(library: Library) -> None:
         library.count(body_part="elbow")
 
 
-def test_body_part_facets_follow_their_clip(changing: Library) -> None:
+def test_body_part_facets_follow_their_clip(own_library: Library) -> None:
     def rows() -> int:
-        with changing._store.database.begin_read() as connection:
+        with own_library._store.database.begin_read() as connection:
             return int(connection.scalar(sa.select(sa.func.count()).select_from(body_part_facets)) or 0)
 
     before = rows()
-    changing.remove("kick")
-    assert 0 < rows() < before and changing.verify() == ()
-    with changing._store.database.begin_write() as connection:
+    own_library.remove("kick")
+    assert 0 < rows() < before and own_library.verify() == ()
+    with own_library._store.database.begin_write() as connection:
         connection.execute(sa.delete(body_part_facets))
-    assert {fault.kind for fault in changing.verify()} == {"analysis"} and changing.facets().body_parts == ()
-    assert changing.rebuild() == () and changing.verify() == () and changing.facets().body_parts
-    with changing._store.database.begin_write() as connection:
+    assert {fault.kind for fault in own_library.verify()} == {"analysis"} and own_library.facets().body_parts == ()
+    assert own_library.rebuild() == () and own_library.verify() == () and own_library.facets().body_parts
+    with own_library._store.database.begin_write() as connection:
         connection.execute(sa.delete(body_part_facets).where(body_part_facets.c.body_part == "left_leg"))
-    assert "not found by the parts of the body that swing" in changing.verify()[0].message
+    assert "not found by the parts of the body that swing" in own_library.verify()[0].message
 
 
 @pytest.fixture

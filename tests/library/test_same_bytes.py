@@ -38,17 +38,17 @@ def test_clips_that_share_a_blob_are_removed_independently(
     assert not list(library._store.blobs.hashes())
 
 
-@pytest.mark.parametrize("came_packed", [False, True])
+@pytest.mark.parametrize("first_is_gzipped", [False, True])
 def test_damaged_bytes_are_repaired_by_the_same_content_in_other_compression(
-    tmp_path: Path, walk: bytes, came_packed: bool
+    tmp_path: Path, walk: bytes, first_is_gzipped: bool
 ) -> None:
-    first, second = (gzip.compress(walk), walk) if came_packed else (walk, gzip.compress(walk))
+    first, second = (gzip.compress(walk), walk) if first_is_gzipped else (walk, gzip.compress(walk))
     with Library(tmp_path / "clips.db") as library:
         clip = library.add(first, name="walk")
         (tmp_path / "clips.db.blobs" / clip.blob[:2] / clip.blob).write_bytes(b"damaged")
         assert library.add(second, name="walk").hash == clip.hash
         assert library.verify() == () and library.original("walk") == second
-        assert library.clip("walk").suffix == (".bvh" if came_packed else ".bvh.gz")
+        assert library.clip("walk").suffix == (".bvh" if first_is_gzipped else ".bvh.gz")
         assert library.get("walk").n_frames == 12
         library.add(first, name="walk")
         assert library.original("walk") == second  # which are sound

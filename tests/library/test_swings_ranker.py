@@ -189,7 +189,7 @@ def with_other_frames(motion: kp.Motion) -> kp.Motion:
     )
 
 
-def turned(motion: kp.Motion, turn: Floats, up: str) -> kp.Motion:
+def turn_world(motion: kp.Motion, turn: Floats, up: str) -> kp.Motion:
     """Return the motion with the whole world rotated."""
     roots = np.flatnonzero(motion.skeleton.parents < 0)
     translations, rotations = motion.translations.copy(), motion.rotations.copy()
@@ -209,7 +209,8 @@ def test_heading_and_up_axis_do_not_count(
     demo: kp.Motion, demo_table: SwingTable, turn: tuple[float, float, float], up: str
 ) -> None:
     assert (
-        overlap(build_swing_table(kp.swings(turned(demo, np.array(turn), up))), demo_table, mirrored=False).score > 0.99
+        overlap(build_swing_table(kp.swings(turn_world(demo, np.array(turn), up))), demo_table, mirrored=False).score
+        > 0.99
     )
 
 

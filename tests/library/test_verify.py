@@ -90,7 +90,7 @@ def test_others_write_while_a_library_is_verified(folder: Path, monkeypatch: pyt
             other.tag(name, "new")
             other.remove(name)
 
-        def checked(connection: sa.Connection) -> Iterator[str]:
+        def check_meanwhile(connection: sa.Connection) -> Iterator[str]:
             meanwhile()
             yield from problems(connection)
 
@@ -100,7 +100,7 @@ def test_others_write_while_a_library_is_verified(folder: Path, monkeypatch: pyt
                 other.remove(next(clip.name for clip in other if clip.blob == digest))
             return read(digest)
 
-        monkeypatch.setattr(dialect, "find_problems", checked)
+        monkeypatch.setattr(dialect, "find_problems", check_meanwhile)
         monkeypatch.setattr(blobs, "read", read_blob)
         assert library.verify() == ()
         assert len(library) == N_CLIPS - 1

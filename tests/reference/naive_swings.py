@@ -41,7 +41,7 @@ def velocities(rotations):
     return [*steps, steps[-1] if steps else np.zeros(3)]
 
 
-def smoothed(values, box):
+def smooth_values(values, box):
     """Return means over ``box`` frames, fewer at the ends of the clip: for 10, five before, the frame itself and four
     after."""
     means = []
@@ -71,7 +71,7 @@ def axis_errors(axes, half):
 def swing_spans(rotations, smoothing, half_window, min_frames, rest_speed, threshold, cosine):
     """Return the swings (start, end, rotation vector) and rests (start, end) of one joint with rotations (T, 4)."""
     velocity = velocities(rotations)
-    smooth = smoothed(velocity, smoothing)
+    smooth = smooth_values(velocity, smoothing)
     speeds = [math.sqrt(float(v @ v)) for v in smooth]
     axes = [v / speed if speed > 0 else v for v, speed in zip(smooth, speeds, strict=True)]
     errors = axis_errors(axes, half_window)

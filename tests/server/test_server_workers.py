@@ -61,7 +61,7 @@ async def start_workers(
 
 
 @pytest.fixture(scope="module")
-def shared(location: str) -> Iterator[Callable[[Body], None]]:
+def run_on_worker(location: str) -> Iterator[Callable[[Body], None]]:
     """One worker shared by many tests."""
     with event_loop.Loop() as runner:
         context = start_workers(location)
@@ -80,7 +80,7 @@ def with_workers(location: str, body: Body, n: int = 1, **options: Any) -> None:
     event_loop.run(run())
 
 
-def test_results_and_errors(shared: Callable[[Body], None]) -> None:
+def test_results_and_errors(run_on_worker: Callable[[Body], None]) -> None:
     async def run_body(workers: Workers) -> None:
         response = await workers.run("echo", ONE, {"text": "ü<\u2028"})
         assert json.loads(response.body)["text"] == "ü<\u2028" and response.headers == {"X-Echo": "yes"}
@@ -106,10 +106,10 @@ def test_results_and_errors(shared: Callable[[Body], None]) -> None:
         details = excinfo.value.details
         assert (details.code, details.status) == ("internal", 500) and "secret" not in details.model_dump_json()
 
-    shared(run_body)
+    run_on_worker(run_body)
 
 
-def test_motions_are_cached_by_hash(location: str, shared: Callable[[Body], None]) -> None:
+def test_motions_are_cached_by_hash(location: str, run_on_worker: Callable[[Body], None]) -> None:
     with kp.Library(location) as library:
         clip = library.clip("walk")
 
@@ -121,11 +121,11 @@ def test_motions_are_cached_by_hash(location: str, shared: Callable[[Body], None
                 await workers.run("motion", ONE, {"clip": other})
             assert (excinfo.value.details.code, excinfo.value.details.status) == ("unknown_clip", 404)
 
-    shared(run_body)
+    run_on_worker(run_body)
 
 
 @pytest.mark.parametrize(("task", "reason"), [("crash", "SIGSEGV"), ("exit", "exit code 3")])
-def test_crash_fails_one_request(shared: Callable[[Body], None], task: str, reason: str) -> None:
+def test_crash_fails_one_request(run_on_worker: Callable[[Body], None], task: str, reason: str) -> None:
     async def run_body(workers: Workers) -> None:
         with pytest.raises(WorkerError, match=reason):
             await workers.run(task, ONE, {})
@@ -135,10 +135,10 @@ def test_crash_fails_one_request(shared: Callable[[Body], None], task: str, reas
         await asyncio.sleep(0.3)
         assert (await workers.run("echo", ONE, {})).body
 
-    shared(run_body)
+    run_on_worker(run_body)
 
 
-def test_timeout(shared: Callable[[Body], None]) -> None:
+def test_timeout(run_on_worker: Callable[[Body], None]) -> None:
     async def run_body(workers: Workers) -> None:
         (before,) = workers.pids
         start_time = time.monotonic()
@@ -147,10 +147,10 @@ def test_timeout(shared: Callable[[Body], None]) -> None:
         assert time.monotonic() - start_time < 5.0 and not is_alive(before)
         assert (await workers.run("echo", ONE, {})).body
 
-    shared(run_body)
+    run_on_worker(run_body)
 
 
-def test_memory_limit(shared: Callable[[Body], None]) -> None:
+def test_memory_limit(run_on_worker: Callable[[Body], None]) -> None:
     async def run_body(workers: Workers) -> None:
         (before,) = workers.pids
         with pytest.raises(TaskError) as excinfo:
@@ -158,7 +158,7 @@ def test_memory_limit(shared: Callable[[Body], None]) -> None:
         assert (excinfo.value.details.code, excinfo.value.details.status) == ("out_of_memory", 503)
         assert (await workers.run("echo", ONE, {})).body and workers.pids == (before,)
 
-    shared(run_body)
+    run_on_worker(run_body)
 
 
 def test_affinity_of_clips(location: str) -> None:
@@ -320,11 +320,11 @@ def test_removed_temp_dir_is_created_again(location: str, tmp_path: Path) -> Non
 
 
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="others give memory back in their own ways")
-def test_worker_releases_memory(shared: Callable[[Body], None]) -> None:
+def test_worker_releases_memory(run_on_worker: Callable[[Body], None]) -> None:
     async def run_body(workers: Workers) -> None:
         assert json.loads((await workers.run("measure_fragmentation", ONE, {})).body)["growth_mb"] < 50
 
-    shared(run_body)
+    run_on_worker(run_body)
 
 
 def test_response_waits_for_buffer_space(location: str, monkeypatch: pytest.MonkeyPatch) -> None:

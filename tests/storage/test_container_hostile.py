@@ -94,19 +94,19 @@ def test_hostile_groups(data):
         kp.open_kps(_with(data, _body(data)[0].replace(parameters, b"rew!"))).motion()
 
 
-class Liar(Encoder):
+class WrongEncoder(Encoder):
     """Encodes other values than the given ones in some contexts."""
 
-    def __init__(self, lies: dict[object, int]) -> None:
+    def __init__(self, wrong_values: dict[object, int]) -> None:
         super().__init__()
-        self.lies = lies
+        self.wrong_values = wrong_values
 
     def code_natural(self, context, value, sizes=5):
-        super().code_natural(context, self.lies.get(context, value), sizes)
+        super().code_natural(context, self.wrong_values.get(context, value), sizes)
         return value
 
     def code_near_zero(self, context, bits, value, *start):
-        super().code_near_zero(context, bits, self.lies.pop(context, value), *start)
+        super().code_near_zero(context, bits, self.wrong_values.pop(context, value), *start)
         return value
 
 
@@ -126,7 +126,7 @@ class Liar(Encoder):
 )
 def test_huge_counts_take_no_memory(data, context, lie, message):
     header = read_back(data).header
-    c = Liar({context: lie})
+    c = WrongEncoder({context: lie})
     c.code_flag("texts", context == "bytes of texts")
     if context == "bytes of texts":
         c.code_natural("bytes of texts", 0)

@@ -30,7 +30,7 @@ def from_angles(angles: np.ndarray, fps: float = 30.0) -> kp.Motion:
     return kp.Motion("angles", skeleton, fps, translations, rotations)
 
 
-def walking(n_frames: int = 90, joints: int = 3, noise: float = 0.05) -> np.ndarray:
+def walk_curves(n_frames: int = 90, joints: int = 3, noise: float = 0.05) -> np.ndarray:
     rng = np.random.default_rng(5)
     t = np.arange(n_frames)[:, None]
     curves = 40 * np.sin(t / 9 + np.arange(3 * joints)) + rng.normal(0, noise, (n_frames, 3 * joints))
@@ -61,7 +61,7 @@ def test_reference_decoder_agrees(motion):
 
 
 def test_angles_are_recovered_from_the_motion():
-    motion = from_angles(walking())
+    motion = from_angles(walk_curves())
     coded_frames = encode_lossless(motion)
     assert_round_trip(motion, coded_frames)
     as_quaternions = encode_lossless(replace(motion, rotations=motion.rotations * (1 + 1e-15)))
@@ -70,7 +70,7 @@ def test_angles_are_recovered_from_the_motion():
 
 @pytest.mark.parametrize("start", [-900, -500, 200, 800])
 def test_angles_beyond_180_degrees_are_recovered(start):
-    angles = walking()
+    angles = walk_curves()
     angles[:, 0] = np.round(np.linspace(start, start + 1400, len(angles)), 4)
     motion = from_angles(angles)
     coded_frames = encode_lossless(motion)
@@ -79,7 +79,7 @@ def test_angles_beyond_180_degrees_are_recovered(start):
 
 
 def test_jumps_by_full_turns_are_cheap():
-    angles = walking()
+    angles = walk_curves()
     continuous = angles.copy()
     continuous[:, 0] = np.round(np.linspace(-700, 900, len(angles)), 4)
     jumping = continuous.copy()
@@ -94,7 +94,7 @@ def test_jumps_by_full_turns_are_cheap():
 
 
 def test_gimbal_lock_falls_back_to_quaternions_of_that_joint():
-    angles = walking()
+    angles = walk_curves()
     angles[40:, 1] = 90.0
     motion = from_angles(angles)
     coded_frames = encode_lossless(motion)
@@ -107,10 +107,10 @@ def test_gimbal_lock_falls_back_to_quaternions_of_that_joint():
 
 
 def test_dependent_columns_of_a_joint_are_cheap():
-    angles = walking(joints=1)
+    angles = walk_curves(joints=1)
     angles[:, 1] = np.round(0.3 * angles[:, 0] + 0.004 * angles[:, 0] ** 2, 4)
     angles[:, 2] = np.round(5 - 0.1 * angles[:, 0] + 0.0001 * angles[:, 0] ** 3, 4)
-    one_column = walking(joints=1)
+    one_column = walk_curves(joints=1)
     one_column[:, 1:] = 0.0
     bodies = [sum(map(len, encode_lossless(from_angles(table)).bodies)) for table in (angles, one_column)]
     assert bodies[0] < bodies[1] + 90 * 2 * 2 / 8  # two bits per number for rounding
@@ -129,7 +129,7 @@ def test_numbers_with_six_significant_digits():
 
 def test_one_frame_or_constant_columns_need_no_body():
     for n_frames in (1, 100):
-        motion = from_angles(np.tile(walking(1), (n_frames, 1)))
+        motion = from_angles(np.tile(walk_curves(1), (n_frames, 1)))
         coded_frames = encode_lossless(motion)
         assert_round_trip(motion, coded_frames)
         assert not any(coded_frames.bodies)
@@ -156,14 +156,14 @@ def test_long_clips_are_fitted_on_a_sample_of_frames():
 
 
 def test_reference_pose_round_trip():
-    motion = from_angles(walking())
-    pose = Pose(motion.translations[0] + 1 / 3, from_angles(walking(noise=3.0)).rotations[7])
+    motion = from_angles(walk_curves())
+    pose = Pose(motion.translations[0] + 1 / 3, from_angles(walk_curves(noise=3.0)).rotations[7])
     motion = replace(motion, reference_pose=pose)
     assert_round_trip(motion, encode_lossless(motion))
 
 
 def test_decoding_in_any_order_is_deterministic():
-    motion = from_angles(walking(200))
+    motion = from_angles(walk_curves(200))
     coded_frames = encode_lossless(motion)
     decoder = LosslessDecoder(motion.skeleton, motion.fps, motion.n_frames, coded_frames.parameters)
     first = decoder.decode_group(3, b"", coded_frames.bodies[3], None)

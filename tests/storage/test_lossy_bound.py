@@ -26,7 +26,7 @@ FOLDERS = {"cmu120": 21, "cmu30": 76, "asf-amc": 6, "c3d": 12, "gltf": 7, "forma
 MORE, SEED = 40, 5  # of the more than a thousand clips of cmu30-more
 
 
-def loaded(path: Path) -> kp.Motion | None:
+def load_or_none(path: Path) -> kp.Motion | None:
     """Return the clip of a file, or None: some files have only a skeleton or are invalid on purpose."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", kp.FormatWarning)
@@ -59,7 +59,7 @@ def clips_in(folder: Path) -> list[Path]:
 def test_every_clip_stays_within_a_millimetre(data_dir: Path, folder: str):
     paths = clips_in(data_dir / folder)
     same = {path.with_suffix(".bvh") for path in paths if path.suffix == ".amc"}  # the same clips
-    motions = [motion for path in paths if path not in same and (motion := loaded(path)) is not None]
+    motions = [motion for path in paths if path not in same and (motion := load_or_none(path)) is not None]
     assert len(motions) >= FOLDERS[folder]
     for motion in motions:
         assert error_mm(middle(motion), 1.0) <= 1.0, motion.name
@@ -84,7 +84,7 @@ def test_clips_of_other_subjects(data_dir: Path):
 @pytest.mark.parametrize("folder", ["cmu120", "cmu30", "c3d", "gltf", "formats"])
 def test_other_tolerances(data_dir: Path, folder: str):
     clips = clips_in(data_dir / folder)
-    some = [motion for path in clips[:: 1 + len(clips) // 4] if (motion := loaded(path)) is not None]
+    some = [motion for path in clips[:: 1 + len(clips) // 4] if (motion := load_or_none(path)) is not None]
     for k, motion in enumerate(some):
         tolerance_mm = (0.1, 5.0, 0.02, 30.0)[k % 4]
         assert error_mm(middle(motion), tolerance_mm) <= tolerance_mm, motion.name
@@ -107,7 +107,7 @@ def test_any_tolerance_holds_and_the_reference_agrees(data_dir: Path, tolerance_
     "clip", ["formats/bvh/mixed-rotation-orders.bvh", "gltf/RobotExpressive.glb", "c3d/optotrak.c3d"]
 )
 def test_no_reference_point_exceeds_the_tolerance(data_dir: Path, clip: str):
-    motion = loaded(data_dir / clip)[:8]
+    motion = load_or_none(data_dir / clip)[:8]
     decoded = kp.open_kps(encode_kps(motion, tolerance_mm=1.0)).motion()
     assert naive.largest_error(motion, decoded, tolerance_mm_per_unit(motion))[0] <= 1.0
 

@@ -39,7 +39,7 @@ class Unpicklable:
         raise RuntimeError("stays here")
 
 
-class PoisonOnArrival:
+class FailsOnUnpickle:
     """An object that can be pickled but not unpickled."""
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -76,7 +76,7 @@ def misbehave(item: str | int) -> object:
         case "unpicklable":
             return Unpicklable()
         case "poison":
-            return PoisonOnArrival()
+            return FailsOnUnpickle()
         case "warn":
             warnings.warn("a.bvh:3: repaired", FormatWarning)
         case "print":

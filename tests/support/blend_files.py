@@ -58,7 +58,7 @@ class BlendResult:
         return self.answer["points"][start : start + self.answer["counts"][k]]
 
 
-def _rotated(keyed: kp.KeyedMotion, up: str) -> kp.KeyedMotion:
+def _rotate_up(keyed: kp.KeyedMotion, up: str) -> kp.KeyedMotion:
     """Return a Y-up keyed motion of quaternions in centimetres with another axis up."""
     rotation = {"Z": TO_Z["Y"], "-X": np.array((HALF, 0, 0, HALF))}[up]  # brings Y there
 
@@ -103,8 +103,8 @@ def write_and_inspect(walk: kp.Motion, python: str, folder: Path) -> dict[str, B
         "straight": kp.unbake(walk, keys=26, interpolation="linear"),
         "straight Euler": _linear(kp.unbake(walk, keys=26, rotation="euler"), walk),
         "one key": kp.unbake(demo[:9], [4]),
-        "Z up": _rotated(kp.unbake(demo, keys=20), "Z"),
-        "X down": _rotated(kp.unbake(demo, keys=8), "-X"),
+        "Z up": _rotate_up(kp.unbake(demo, keys=20), "Z"),
+        "X down": _rotate_up(kp.unbake(demo, keys=8), "-X"),
     }
     entries, files = [], {}
     for name, each in keyed.items():

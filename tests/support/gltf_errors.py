@@ -8,7 +8,7 @@ import keypose as kp
 from support.gltf_scene import Scene
 
 
-def moving() -> Scene:
+def moving_scene() -> Scene:
     scene = Scene([{"name": "hips", "children": [1]}, {"name": "head", "translation": [0, 1, 0]}])
     scene.json["skins"] = [{"joints": [0, 1]}]
     scene.animate(0, "rotation", [0, 1, 2], [[0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0]])

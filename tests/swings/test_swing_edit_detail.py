@@ -155,15 +155,15 @@ def test_shifted_detail_stays_shifted_after_other_edits(kick, kick_swings):
 
 
 @pytest.fixture(scope="module")
-def mixed(data_dir) -> tuple[kp.Motion, kp.Swings]:
+def mixed_jumps(data_dir) -> tuple[kp.Motion, kp.Swings]:
     motion = kp.load(data_dir / "cmu120/86_01_mixed-jumps-kicks-punches.bvh")[3600:4400].at_fps(60)
     return motion, kp.swings(motion)
 
 
 @pytest.mark.data
-def test_gaps_play_at_most_twice_as_fast(mixed):
+def test_gaps_play_at_most_twice_as_fast(mixed_jumps):
     """Swings that grow into gaps make the capture between them at most twice as fast."""
-    motion, kick_swings = mixed
+    motion, kick_swings = mixed_jumps
     editor = kick_swings.edit(motion)
     change = editor.retime("arms", 1.3)
     played = editor.play()
@@ -176,8 +176,8 @@ def test_gaps_play_at_most_twice_as_fast(mixed):
 
 @pytest.mark.data
 @pytest.mark.parametrize("factor", [0.0, 0.5])
-def test_calming_makes_no_pop(kick, kick_swings, mixed, factor):
-    for motion, swings in ((kick, kick_swings), mixed):
+def test_calming_makes_no_pop(kick, kick_swings, mixed_jumps, factor):
+    for motion, swings in ((kick, kick_swings), mixed_jumps):
         editor = swings.edit(motion)
         change = editor.intensify("arms", factor)
         for j in change.joints:
@@ -186,9 +186,9 @@ def test_calming_makes_no_pop(kick, kick_swings, mixed, factor):
 
 
 @pytest.mark.data
-def test_nothing_is_left_of_a_swing_that_is_deleted(mixed):
+def test_nothing_is_left_of_a_swing_that_is_deleted(mixed_jumps):
     """The joint turns evenly over the gap: no wobble stays of how the swing was captured."""
-    motion, kick_swings = mixed
+    motion, kick_swings = mixed_jumps
     editor = kick_swings.edit(motion)
     swing = max(kick_swings["right_forearm"], key=lambda each: each.angle)
     j = motion.joint("right_forearm")

@@ -137,7 +137,7 @@ def test_other_names_are_refused(comparison, tmp_path: Path, name):
     assert not (tmp_path / name).exists()
 
 
-def damaged(comparison: Comparison, tmp_path: Path, change: str, to: str) -> Path:
+def write_damaged_rows(comparison: Comparison, tmp_path: Path, change: str, to: str) -> Path:
     path = Comparison(comparison.rows[:2]).to_csv(tmp_path / "rows.csv")
     text = path.read_text()
     assert change in text
@@ -157,7 +157,7 @@ def damaged(comparison: Comparison, tmp_path: Path, change: str, to: str) -> Pat
 )
 def test_damaged_tables_are_refused_with_their_line(comparison, tmp_path: Path, change, to, message):
     with pytest.raises(kp.FormatError) as error_info:
-        Comparison.from_csv(damaged(comparison, tmp_path, change, to))
+        Comparison.from_csv(write_damaged_rows(comparison, tmp_path, change, to))
     assert message in str(error_info.value)
 
 

@@ -23,7 +23,7 @@ def columns(motion: kp.Motion) -> Columns:
 
 
 @pytest.fixture(scope="module")
-def reduced(columns: Columns) -> PerCurve:
+def reduced_curves(columns: Columns) -> PerCurve:
     return PerCurve(columns)
 
 
@@ -59,8 +59,8 @@ def test_reaches_are_those_of_the_farthest_point_below(motion):
         assert columns_room.compute_reaches_mm(motion)[joint] == pytest.approx(farthest)
 
 
-def test_a_key_on_every_frame_reproduces_the_clip(motion, columns, reduced):
-    rebuilt, stored = reduced.rebuild_within(10**9)
+def test_a_key_on_every_frame_reproduces_the_clip(motion, columns, reduced_curves):
+    rebuilt, stored = reduced_curves.rebuild_within(10**9)
     assert kp.score(motion, rebuilt).max_mm < 1e-9
     assert stored == 4 * columns.values.size + columns.n_still
 
@@ -112,14 +112,14 @@ def test_reduction_agrees_with_the_reference():
 
 
 @pytest.mark.parametrize("part", [0.9, 0.5, 0.2])
-def test_stored_values_match_the_budget(motion, columns, reduced, principal, part):
+def test_stored_values_match_the_budget(motion, columns, reduced_curves, principal, part):
     whole = columns.values.size
     budget = round(part * whole)
-    rebuilt, stored = reduced.rebuild_within(budget)
+    rebuilt, stored = reduced_curves.rebuild_within(budget)
     assert 0.98 * budget <= stored <= budget
     errors = kp.score(motion, rebuilt)
     assert errors.max_mm > 0
-    more, _ = reduced.rebuild_within(round(1.5 * budget))
+    more, _ = reduced_curves.rebuild_within(round(1.5 * budget))
     assert kp.score(motion, more).mean_mm < errors.mean_mm
     poses, used = principal.rebuild_within(budget)
     assert budget - sum(columns.values.shape) < used <= budget
@@ -141,15 +141,15 @@ def test_principal_poses_agree_with_the_reference(columns, principal):
     assert kp.score(expected, motion).max_mm < 1e-6
 
 
-def test_curves_stay_within_the_tolerance(columns, reduced):
-    errors = columns.weights * np.abs(reduced.rebuild_curves(5.0) - columns.values).max(axis=0)
+def test_curves_stay_within_the_tolerance(columns, reduced_curves):
+    errors = columns.weights * np.abs(reduced_curves.rebuild_curves(5.0) - columns.values).max(axis=0)
     assert 4.5 < errors.max() <= 5.0 + 1e-9
-    assert reduced.count_values(5.0) < reduced.count_values(4.0)
+    assert reduced_curves.count_values(5.0) < reduced_curves.count_values(4.0)
 
 
-def test_with_a_number_for_each_curve_the_figure_stands_still(columns, reduced, principal):
+def test_with_a_number_for_each_curve_the_figure_stands_still(columns, reduced_curves, principal):
     smallest = columns.values.shape[1] + columns.n_still
-    for rebuilt, stored in (reduced.rebuild_within(smallest), principal.rebuild_within(smallest)):
+    for rebuilt, stored in (reduced_curves.rebuild_within(smallest), principal.rebuild_within(smallest)):
         assert stored == smallest
         assert (rebuilt.rotations == rebuilt.rotations[0]).all() and (
             rebuilt.translations == rebuilt.translations[0]
@@ -163,11 +163,11 @@ def test_all_principal_poses_reproduce_the_clip(motion, columns, principal):
     assert stored == min(frames, width) * (frames + width) + width + columns.n_still
 
 
-def test_budgets_that_hold_nothing_are_refused(reduced, principal):
+def test_budgets_that_hold_nothing_are_refused(reduced_curves, principal):
     with pytest.raises(kp.OptionError, match="the mean pose"):
         principal.rebuild_within(50)
     with pytest.raises(kp.OptionError, match="one for each curve"):
-        reduced.rebuild_within(50)
+        reduced_curves.rebuild_within(50)
 
 
 @pytest.mark.parametrize("frames", [1, 2, 3])
