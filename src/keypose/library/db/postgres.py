@@ -19,6 +19,7 @@ from keypose.library.tables import increment_changes, indexes
 MAX_TIMEOUT_MS = 2**31 - 1
 _CREATE_WORD_INDEX = "CREATE INDEX ix_words_text ON words USING gin (array_to_tsvector(text))"
 
+
 @dataclass(frozen=True)
 class _Problem:
     """The fields of an error of the server; ``{cause}`` stands for its own message."""
