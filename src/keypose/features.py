@@ -24,6 +24,7 @@ from keypose.arrays import Bools, Floats, Ints, freeze, freeze_floats
 from keypose.errors import Hint, OptionError
 from keypose.kinematics import up_axis
 from keypose.model import Column, Features, Motion, Skeleton
+from keypose.options import FeatureOptions, check_option_number
 from keypose.validation import check_choice, check_number
 
 __all__ = [
@@ -39,7 +40,6 @@ __all__ = [
 
 
 MAX_WEIGHT = 1e12
-MAX_SMOOTHING_S = 3600.0
 ROOT_WEIGHT = 5.0  # of the height of the hips in "root_matched": Tanuwijaya & Ohno
 JointNames: TypeAlias = str | Iterable[str]
 ROOT_HEIGHT_ONLY = ("root_matched", "unmatched")
@@ -194,7 +194,7 @@ def joint_weights(
 
 
 def _smooth(values: Floats, smoothing_s: float, fps: float) -> Floats:
-    sigma = check_number("smoothing_s", smoothing_s, min_value=0, max_value=MAX_SMOOTHING_S) * fps
+    sigma = check_option_number(FeatureOptions, "smoothing_s", smoothing_s) * fps
     return gaussian_filter(values, sigma) if sigma else values
 
 

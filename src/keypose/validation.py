@@ -15,7 +15,7 @@ MAX_LINE_LENGTH = 200  # characters of text from files
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 
 
-def check_int(name: str, value: Any, *, min_value: int | None = None, max_value: int | None = None) -> int:
+def check_int(name: str, value: Any, *, min_value: float | None = None, max_value: float | None = None) -> int:
     """Return ``value`` as an int from ``min_value`` to ``max_value``. Raise OptionError otherwise."""
     bound = "" if min_value is None else f" of at least {min_value}"
     try:

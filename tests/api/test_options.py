@@ -2,36 +2,68 @@
 
 from __future__ import annotations
 
+import ast
+import importlib
 import inspect
+import pkgutil
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, ForwardRef, Unpack, get_args, get_origin, get_type_hints
 
 import pytest
+from pydantic import BaseModel
 
 import keypose as kp
+import keypose.options
 from keypose.api.swings import SwingKeywords
 from keypose.limits import Limits
 from keypose.methods import METHODS
 from keypose.options import (
-    ClipFilterOptions,
     CurveOptions,
     FeatureOptions,
     FittedKeyCountOptions,
+    JobOptions,
     KeyCountOptions,
     LoadKeywords,
     LoadOptions,
     MethodOptions,
     Option,
+    OutputOptions,
+    RebakeOptions,
+    SelectOptions,
     SwingBoundOptions,
     SwingFilterOptions,
     SwingOptions,
+    UnbakeOptions,
     declared_options,
 )
+from keypose.options.clip_edit import ClipKeyOptions, DetailOptions
+from keypose.options.compare import ComparisonOptions, DemoOptions
+from keypose.options.library import (
+    ClipSearchOptions,
+    DescribeOptions,
+    IngestOptions,
+    ListFilterOptions,
+    ListOptions,
+    SearchOptions,
+    SpanSearchOptions,
+)
+from keypose.options.pictures import (
+    CurvePlotOptions,
+    ErrorPlotOptions,
+    PageOptions,
+    PngOptions,
+    StripOptions,
+    TimelineOptions,
+)
+from keypose.pictures.svg import Picture
+from keypose.server.schema import clips as clip_schema
+from keypose.server.schema import keys as key_schema
 
-CLI = Path(kp.__file__).parent / "cli"
+PACKAGE = Path(kp.__file__).parent
+CLI = PACKAGE / "cli"
 MAX_REPEATED_LINES = 5
 
 
@@ -40,39 +72,111 @@ class Contract:
     """A function, the classes of its options, and parameters that are no options."""
 
     function: Callable[..., Any]
-    classes: tuple[type[Any], ...]
+    classes: tuple[type[Any], ...] = ()
     others: tuple[str, ...] = ()  # the subject, the output, and options of this function alone
     missing: tuple[str, ...] = ()  # fields that it does not take
     other_types: Mapping[str, str] | None = None  # it accepts more than the command line can give
+    described_by: Callable[..., Any] | None = None  # a function that takes the same options
 
 
 JOINTS = {"joints": "JointNames | None"}
+FEATURES = {**JOINTS, "features": "str | None"}
+TAGS = {"tags": "Iterable[str]"}
+SEARCH = {**TAGS, "joints": "str | Sequence[str] | None"}
+LIMITS = {"limits": "Limits | None"}
+ADD_TYPES = {**TAGS, "asf": "str | PathLike[str] | None"}
+NOT_LIMITS = ("reference_pose", "asf", "gaps", "animation", "fps")
+NO_METHOD = ("method", "max_keys")
 CONTRACTS = {
-    "load": Contract(kp.load, (LoadOptions,), ("path",), other_types={"asf": "str | PathLike[str] | None", "limits": "Limits | None"}),
-    "load_keyed": Contract(kp.load_keyed, (LoadOptions,), ("path",), ("reference_pose", "asf", "gaps"), {"limits": "Limits | None"}),
-    "ladder": Contract(kp.ladder, (FeatureOptions,), ("motion", "fps", "frames", "options"), (),
-                       {**JOINTS, "features": "str | None"}),
+    "balance": Contract(kp.balance, (), ("motion", "contacts")),
+    "breakdowns": Contract(kp.breakdowns, (FeatureOptions,), ("motion", "extremes", "options"),
+                           ("method", "joints", "weights", "features", "smoothing_s")),
+    "compare": Contract(kp.compare, (ComparisonOptions,), ("motions", "frames", "jobs", "cache_folder", "on_clip"), (),
+                        {"methods": "str | Sequence[str] | None", "removed_percent": "float | Sequence[float]",
+                         "inbetweens": "str | Sequence[str]"}),
+    "concatenate": Contract(kp.concatenate, (), ("motions",)),
+    "demo_motion": Contract(kp.demo_motion, (DemoOptions,)),
+    "edit": Contract(kp.edit, (), ("keyed",)),
+    "farthest_search": Contract(kp.farthest_search, (FeatureOptions,), ("motion", "fps", "options"), NO_METHOD, FEATURES, described_by=kp.ladder),
+    "ladder": Contract(kp.ladder, (FeatureOptions,), ("motion", "fps", "frames", "options"), (), FEATURES),
+    "load": Contract(kp.load, (LoadOptions,), ("path",), (), {**LIMITS, "asf": "str | PathLike[str] | None"}),
+    "load_keyed": Contract(kp.load_keyed, (LoadOptions,), ("path",), ("reference_pose", "asf", "gaps"), LIMITS),
+    "load_swings": Contract(kp.load_swings, (LoadOptions,), ("path",), NOT_LIMITS, LIMITS, described_by=kp.load),
+    "methods": Contract(kp.methods),
+    "open_kps": Contract(kp.open_kps, (LoadOptions,), ("source",), NOT_LIMITS, LIMITS, described_by=kp.load),
+    "plot_curves": Contract(kp.plot_curves, (CurvePlotOptions,), ("motion", "selection", "path", "sigma_s"), (), JOINTS),
+    "plot_errors": Contract(kp.plot_errors, (ErrorPlotOptions,), ("ladders", "path", "chosen")),
+    "rebake": Contract(kp.rebake, (RebakeOptions,), ("edited", "original_keyed")),
+    "refine_table": Contract(kp.refine_table, (FeatureOptions,), ("motion", "fps", "frames", "options"), NO_METHOD, FEATURES, described_by=kp.ladder),
+    "report": Contract(kp.report, (FittedKeyCountOptions, PageOptions), ("motions", "path", "method", "progress", "options")),
+    "save": Contract(kp.save, (OutputOptions,), ("motion", "path", "keyed", "swings")),
+    "score": Contract(kp.score, (), ("original", "other")),
     "select": Contract(kp.select, (KeyCountOptions, FeatureOptions), ("motion", "options"),
                        ("joints", "weights", "features", "smoothing_s")),
-    "unbake": Contract(kp.unbake, (FittedKeyCountOptions, CurveOptions),
-                       ("motion", "selection", "residual", "extremes", "max_keys", "threads", "options")),
+    "strip": Contract(kp.strip, (StripOptions,), ("motion", "selection", "path")),
     "swings": Contract(kp.swings, (SwingOptions,), ("motion",), (), {"left_out": "str | Sequence[str] | None"}),
-    "swings_within": Contract(kp.swings_within, (SwingBoundOptions,), ("motion", "thresholds", "options")),
+    "swings_within": Contract(kp.swings_within, (SwingOptions, SwingBoundOptions), ("motion", "thresholds"),
+                              ("threshold", "fallback", "fallback_deg"),
+                              {"left_out": "str | Sequence[str] | None"}, described_by=kp.swings),
+    "timeline": Contract(kp.timeline, (TimelineOptions,), ("swings", "path", "keys"), (), JOINTS),
+    "tips_over": Contract(kp.tips_over, (), ("before", "after", "source", "min_duration_s", "worse_mm")),
+    "unbake": Contract(kp.unbake, (UnbakeOptions,), ("motion", "selection", "extremes", "options")),
     "Swings.find": Contract(kp.Swings.find, (SwingFilterOptions,), ("self", "joints")),
-    "report": Contract(kp.report, (FittedKeyCountOptions,), ("motions", "path", "method", "title", "progress", "options")),
-    "Library.clips": Contract(kp.Library.clips, (ClipFilterOptions,),
-                              ("self", "skeleton", "body_part", "sort", "limit", "skip"), (), {"tags": "Iterable[str]"}),
+    "Picture.save": Contract(Picture.save, (PngOptions,), ("self", "path")),
+    "Picture.png": Contract(Picture.png, (PngOptions,), ("self",)),
+    "Library.add": Contract(kp.Library.add, (IngestOptions, LoadOptions), ("self", "content", "name", "on_progress"),
+                            ("limits",), ADD_TYPES),
+    "Library.ingest": Contract(kp.Library.ingest, (IngestOptions, LoadOptions), ("self", "paths", "on_progress"),
+                               ("limits",), ADD_TYPES, described_by=kp.Library.add),
+    "Library.clips": Contract(kp.Library.clips, (ListOptions,), ("self",), (), TAGS),
+    "Library.count": Contract(kp.Library.count, (ListFilterOptions,), ("self",), (), TAGS, described_by=kp.Library.clips),
+    "Library.facets": Contract(kp.Library.facets, (ListFilterOptions,), ("self",), (), TAGS, described_by=kp.Library.clips),
+    "Library.describe": Contract(kp.Library.describe, (DescribeOptions,), ("self", "clip")),
+    "Library.rebuild": Contract(kp.Library.rebuild, (JobOptions,), ("self", "on_progress")),
+    "Library.search": Contract(kp.Library.search, (ClipSearchOptions,), ("self", "query"), (), SEARCH),
+    "Library.search_part": Contract(kp.Library.search_part, (SpanSearchOptions,), ("self", "query", "start", "end"),
+                                    (), SEARCH),
+    "Library.search_pose": Contract(kp.Library.search_pose, (SpanSearchOptions,),
+                                    ("self", "query", "frame", "pose_vector"), (), SEARCH),
 }  # fmt: skip
+# Methods of Library whose parameters are a clip, names or a page of results, and no options that are shared.
+LIBRARY_METHODS_WITHOUT_OPTIONS = {
+    "clip", "clips_named", "close", "delete_draft", "draft", "empty_trash", "export", "get", "key_frames", "list_trash",
+    "original", "pose_vector", "prepare_search", "remove", "rename", "restore", "retag", "save_draft", "stats", "strip",
+    "swings", "tag", "tags", "trash", "untag", "verify",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter, or a key of a TypedDict that a function takes as keywords."""
+
+    annotation: str
+    type_: Any
+    default: Any  # MISSING: a key of a TypedDict
+
+
+def list_parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
+    """Return the parameters by name, with the keys of ``**options: Unpack[...]``."""
+    hints = get_type_hints(function)
+    parameters = {}
+    for name, each in inspect.signature(function).parameters.items():
+        if each.kind is each.VAR_KEYWORD and get_origin(hints[name]) is Unpack:
+            (keywords,) = get_args(hints[name])
+            types = get_type_hints(keywords)
+            for key, annotation in keywords.__annotations__.items():
+                text = annotation.__forward_arg__ if isinstance(annotation, ForwardRef) else str(annotation)
+                parameters[key] = Parameter(text, types[key], MISSING)
+        else:
+            parameters[name] = Parameter(each.annotation, hints.get(name), each.default)
+    return parameters
 
 
 def compare(contract: Contract) -> list[str]:
     """Return the differences between the parameters of a function and its options, in both directions."""
     parameters = {
-        name: each
-        for name, each in inspect.signature(contract.function).parameters.items()
-        if name not in contract.others
+        name: each for name, each in list_parameters(contract.function).items() if name not in contract.others
     }
-    hints = get_type_hints(contract.function)
     differences = []
     options: dict[str, tuple[Any, Any]] = {}
     for cls in contract.classes:
@@ -88,15 +192,27 @@ def compare(contract: Contract) -> list[str]:
     for name in parameters.keys() & options.keys():
         type_, default = options[name]
         expected_default = None if isinstance(default, Limits) else default
-        if parameters[name].default != expected_default:
-            differences.append(f"{name}={parameters[name].default!r}, expected {expected_default!r}")
+        parameter = parameters[name]
+        if parameter.default is not MISSING and parameter.default != expected_default:
+            differences.append(f"{name}={parameter.default!r}, expected {expected_default!r}")
         other_type = (contract.other_types or {}).get(name)
         if other_type is not None:
-            if parameters[name].annotation != other_type:
-                differences.append(f"{name}: {parameters[name].annotation}, expected {other_type}")
-        elif hints[name] != type_:
-            differences.append(f"{name}: {hints[name]}, expected {type_}")
+            if parameter.annotation != other_type:
+                differences.append(f"{name}: {parameter.annotation}, expected {other_type}")
+        elif parameter.type_ != type_:
+            differences.append(f"{name}: {parameter.type_}, expected {type_}")
     return differences
+
+
+def test_every_public_function_has_a_contract() -> None:
+    functions = {name for name in kp.__all__ if inspect.isfunction(getattr(kp, name))}
+    methods = {
+        f"Library.{name}" for name, each in vars(kp.Library).items() if inspect.isfunction(each) and name[0] != "_"
+    }
+    assert functions <= CONTRACTS.keys()
+    assert methods == {name for name in CONTRACTS if name.startswith("Library.")} | {
+        f"Library.{name}" for name in LIBRARY_METHODS_WITHOUT_OPTIONS
+    }
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
@@ -107,8 +223,10 @@ def test_functions_have_the_declared_options(name: str) -> None:
 @pytest.mark.parametrize("name", CONTRACTS)
 def test_docstrings_mention_every_parameter(name: str) -> None:
     contract = CONTRACTS[name]
-    text = inspect.getdoc(contract.function) or ""
-    names = [each for each in inspect.signature(contract.function).parameters if each not in contract.others]
+    text = "".join(inspect.getdoc(each) or "" for each in (contract.function, contract.described_by) if each)
+    if name.startswith("Library."):  # what several methods take is described once
+        text += inspect.getdoc(kp.Library) or ""
+    names = [each for each in list_parameters(contract.function) if each not in contract.others]
     assert [each for each in names if not re.search(rf"\b{each}\b", text)] == []
 
 
@@ -145,7 +263,27 @@ def test_keywords_that_are_passed_on_are_those_of_the_options(
     assert set(get_type_hints(keywords)) == {each.name for each in fields(options)} - missing
 
 
-CLASSES = {cls for contract in CONTRACTS.values() for cls in contract.classes} | {MethodOptions}
+# Options that are no parameters of a public function: of methods, and of the clip page.
+OTHER_CLASSES = {MethodOptions, SelectOptions, ClipKeyOptions, DetailOptions}
+MODULES = [
+    keypose.options,
+    *(
+        importlib.import_module(f"keypose.options.{each.name}")
+        for each in pkgutil.iter_modules(keypose.options.__path__)
+    ),
+]
+CLASSES = {
+    cls
+    for module in MODULES
+    for cls in vars(module).values()
+    if isinstance(cls, type) and is_dataclass(cls) and cls not in (Option, Limits) and cls.__module__ == module.__name__
+}
+
+
+def test_every_class_of_options_has_a_user() -> None:
+    used = {base for contract in CONTRACTS.values() for cls in contract.classes for base in cls.__mro__}
+    assert CLASSES - used - OTHER_CLASSES - {SearchOptions} == set()
+    assert set(SearchOptions.__mro__) >= {ClipSearchOptions, SpanSearchOptions}
 
 
 @pytest.mark.parametrize("cls", sorted(CLASSES, key=lambda cls: cls.__name__))
@@ -153,13 +291,78 @@ def test_every_option_has_help_a_default_and_a_range_that_holds_it(cls: type[Any
     for each in fields(cls):
         option = declared_options(cls)[each.name]
         default = getattr(cls(), each.name)
-        assert option.help[0].isupper()
-        assert option.help.endswith(".")
+        for text in filter(None, (option.help, option.flag_help)):
+            assert text[0].isupper()
+            assert text.endswith((".", "..."))
         assert each.default is not MISSING or each.default_factory is not MISSING
         if isinstance(default, float):
             assert option.above is None or default > option.above
             assert option.min_value is None or default >= option.min_value
             assert option.max_value is None or default <= option.max_value
+
+
+def test_help_texts_are_written_once() -> None:
+    helps = {
+        text
+        for cls in CLASSES
+        for each in declared_options(cls).values()
+        for text in (each.help, each.flag_help)
+        if text
+    }
+    repeated = [
+        (path.name, node.value)
+        for folder in ("cli", "server")
+        for path in (PACKAGE / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Constant) and node.value in helps
+    ]
+    assert repeated == []
+
+
+SCHEMAS: Mapping[type[BaseModel], tuple[type[Any], ...]] = {
+    clip_schema.SearchRequest: (SearchOptions,),
+    clip_schema.ListQuery: (ListOptions,),
+    clip_schema.TrashQuery: (ListOptions,),
+    key_schema.SelectionSpec: (SelectOptions, ClipKeyOptions),
+    key_schema.SelectionRequest: (CurveOptions, ClipKeyOptions),
+    key_schema.CurvesRequest: (CurveOptions, DetailOptions),
+    key_schema.ComparisonQuery: (ClipKeyOptions,),
+    key_schema.StripQuery: (StripOptions,),
+    key_schema.PngStripQuery: (StripOptions,),
+    key_schema.StripRequest: (StripOptions,),
+    key_schema.ExportRequest: (CurveOptions, OutputOptions, StripOptions),
+    key_schema.BatchExportRequest: (ClipKeyOptions, OutputOptions),
+}
+# Pages have fewer rows than lists in Python; quick curves are not polished; some descriptions say more.
+OTHER_DEFAULTS = {"limit", "polish", "tag"}
+OTHER_DESCRIPTIONS = {"polish", "keys", "frames"}
+OTHER_NAMES = {"text": "words", "tag": "tags"}
+
+
+@pytest.mark.parametrize("model", SCHEMAS, ids=lambda model: model.__name__)
+def test_the_api_takes_options_from_their_classes(model: type[BaseModel]) -> None:
+    options = {name: (cls, option) for cls in SCHEMAS[model] for name, option in declared_options(cls).items()}
+    shared = {
+        name: options[OTHER_NAMES.get(name, name)]
+        for name in model.model_fields
+        if OTHER_NAMES.get(name, name) in options
+    }
+    assert shared
+    for name, (cls, option) in shared.items():
+        field = model.model_fields[name]
+        default = getattr(cls(), OTHER_NAMES.get(name, name))
+        if option in field.metadata:  # pydantic reads it as it is
+            continue
+        assert field.is_required() or name in OTHER_DEFAULTS or field.default == default, name
+        assert name in OTHER_DESCRIPTIONS or field.description == option.help, name
+        limits = {
+            key: getattr(each, key) for each in field.metadata for key in ("gt", "ge", "le") if hasattr(each, key)
+        }
+        assert limits.get("gt") == option.above, name
+        assert limits.get("ge") == option.min_value, name
+        assert (
+            limits.get("le", option.max_value) is None or option.max_value is None or limits["le"] <= option.max_value
+        )
 
 
 def find_repeated_declarations(sources: Iterable[str]) -> list[str]:

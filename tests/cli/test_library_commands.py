@@ -302,7 +302,7 @@ def test_names_from_files_are_text(keypose: Callable, copy: Path) -> None:
         "add x --jobs 2 --engine dask://localhost:8786",
         "add x --tolerance-mm 0",
         "add x --tolerance-mm nan",
-        "list --limit 0",
+        "list --limit -1",
         "list --skip -1",
         "list --min-duration-s -1",
         "list --max-duration-s nan",

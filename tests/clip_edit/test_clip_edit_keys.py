@@ -109,7 +109,7 @@ def test_default_ladder_size(n: int, max_keys: int) -> None:
             "options='threads' is no option of salient, expected one of objective",
         ),
         ({"options": {"pins": [3]}}, {"option": "options", "value": "pins"}, "options='pins' is no option of salient"),
-        ({"smoothing_s": 11}, {"option": "smoothing_s", "value": 11}, "smoothing_s=11"),
+        ({"smoothing_s": 3601}, {"option": "smoothing_s", "value": 3601}, "smoothing_s=3601"),
         ({"max_keys": 1}, {"option": "max_keys", "value": 1}, "max_keys=1, expected at least 2"),
         (
             {"method": "uniform", "pins": [3]},

@@ -12,8 +12,8 @@ from keypose.errors import OptionError
 from keypose.methods.salient import MAX_THREADS, available_cores
 from keypose.metrics import position_errors_mm
 from keypose.model import KeyedMotion, Motion
-from keypose.options import Interpolation, RotationKind
-from keypose.validation import check_bool, check_choice, check_int, check_number
+from keypose.options import Interpolation, RotationKind, UnbakeOptions, check_option_int, check_option_number
+from keypose.validation import check_bool, check_choice
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def build_curve_options(
     check_choice("rotation", rotation, ROTATION_KINDS)
     shared, penalty = (
         check_bool("shared_tangents", shared_tangents),
-        check_number("jump_penalty", jump_penalty, min_value=0, max_value=1e6),
+        check_option_number(UnbakeOptions, "jump_penalty", jump_penalty),
     )
     if interpolation != "bezier":
         for name, is_given in (("shared_tangents", shared), ("jump_penalty", penalty > 0)):
@@ -115,7 +115,9 @@ def build_curve_options(
         )
     if polish_weights is not None and (polish is False or not can):
         raise OptionError("curves are not polished here, so weights have no effect", option="polish_weights")
-    cores = available_cores() if threads is None else min(check_int("threads", threads, min_value=1), MAX_THREADS)
+    cores = (
+        available_cores() if threads is None else min(check_option_int(UnbakeOptions, "threads", threads), MAX_THREADS)
+    )
     return CurveOptions(
         interpolation, rotation, shared, penalty, can if polish is None else polish, polish_weights, cores
     )

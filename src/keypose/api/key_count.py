@@ -18,7 +18,7 @@ from keypose.curves.keyed_motion import build_keyed_motion
 from keypose.kinematics import REFERENCE_HEIGHT_MM
 from keypose.metrics import distances, position_errors_mm
 from keypose.model import Ladder, Motion, Selection
-from keypose.validation import check_number
+from keypose.options import KeyCountOptions, check_option_number
 
 # Numbers of frames of the sample that is tested first.
 FIRST_SAMPLE_FRAMES, ADDED_HARD_FRAMES, MAX_HARD_FRAMES = 24, 8, 40
@@ -172,4 +172,4 @@ def select_automatically(ladder: Ladder, errors: ErrorMeasure | None) -> Selecti
 
 def check_tolerance_mm(value: float) -> float:
     """Return a tolerance in millimetres, checked."""
-    return check_number("tolerance_mm", value, min_value=0)
+    return check_option_number(KeyCountOptions, "tolerance_mm", value)

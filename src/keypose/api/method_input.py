@@ -16,7 +16,8 @@ from keypose.features import JointNames, body_root, build_array_features, comput
 from keypose.kinematics import heights_above
 from keypose.methods import METHODS, Method
 from keypose.model import EdgeCosts, Features, InbetweenCosts, Motion
-from keypose.validation import check_int, check_number
+from keypose.options import SelectOptions, check_option_number
+from keypose.validation import check_int
 
 Source: TypeAlias = Motion | Features | EdgeCosts | InbetweenCosts | ArrayLike
 
@@ -91,7 +92,7 @@ def build_method_input(
     """Return the features, or edge costs if the method's options need them, of frames ``start`` to ``stop``."""
     method_input: Features | EdgeCosts | InbetweenCosts
     if isinstance(source, Motion) and (options or {}).get("cost") == "inbetween":
-        has_smoothing = check_number("smoothing_s", feature_options.smoothing_s, min_value=0) > 0
+        has_smoothing = check_option_number(SelectOptions, "smoothing_s", feature_options.smoothing_s) > 0
         unused_options = {
             "fps": feature_options.fps,
             "features": feature_options.features,
@@ -118,7 +119,7 @@ def build_method_input(
         }
         _reject_options(motion_options, "needs a Motion, which has joints")
         if isinstance(source, Features | EdgeCosts | InbetweenCosts):
-            has_smoothing = check_number("smoothing_s", feature_options.smoothing_s, min_value=0) > 0
+            has_smoothing = check_option_number(SelectOptions, "smoothing_s", feature_options.smoothing_s) > 0
             _reject_options(
                 {"fps": feature_options.fps, "smoothing_s": has_smoothing or None}, "is for motions and plain arrays"
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -13,12 +13,12 @@ from keypose.arrays import Floats, Ints, freeze
 from keypose.errors import Hint, OptionError
 from keypose.model import KeyedMotion, Motion, Residual, Skeleton
 from keypose.model.motion import WHOLE_RATIO_TOLERANCE
+from keypose.options import RebakeOptions, Timing, check_option_number
 from keypose.rotations import angle_between, rotate
-from keypose.validation import check_choice, check_number
+from keypose.validation import check_choice
 
 MAX_LISTED_NAMES = 6
 
-Timing: TypeAlias = Literal["auto", "keys", "frames"]
 TIMINGS: tuple[Timing, ...] = get_args(Timing)
 
 SAME_ROTATION_RAD = np.deg2rad(2.0)  # rotations between two keys with a smaller difference are equal
@@ -44,7 +44,7 @@ def rebake(
         raise OptionError(type(edited).__name__, expected="the edited KeyedMotion or Motion")
     if not isinstance(original_keyed, KeyedMotion):
         raise OptionError(type(original_keyed).__name__, expected="the KeyedMotion that was edited")
-    result = compute_rebake(edited, original_keyed, check_number("residual", residual), timing)
+    result = compute_rebake(edited, original_keyed, check_option_number(RebakeOptions, "residual", residual), timing)
     return replace(result.motion, notes=(*result.motion.notes, *result.timing_notes))
 
 

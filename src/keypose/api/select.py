@@ -131,7 +131,8 @@ def breakdowns(
     costs.
 
     The extremes (selected, for example, with ``joints="hips"``) remain keys; added keys are optimal for the ``joints``,
-    ``weights`` and other options given here. The ladder starts with the extremes and the ends of the range.
+    ``weights`` and other options given here. The ladder starts with the extremes and the ends of the range,
+    and ends at ``max_keys``.
     """
     for name in ("pins", "method"):
         if name in options:

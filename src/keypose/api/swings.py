@@ -13,14 +13,14 @@ from keypose.arrays import Floats
 from keypose.errors import Hint, OptionError
 from keypose.metrics import distances, position_errors_mm
 from keypose.model import Motion
-from keypose.options import Fallback, Metric, SwingBoundOptions, declared_options
+from keypose.options import Fallback, Metric, SwingBoundOptions, check_option_number
 from keypose.rotations import angle_between
 from keypose.swings.codec import pack
 from keypose.swings.fallback import KeyFitter, add_keys
 from keypose.swings.model import Swings
 from keypose.swings.segment import build_tracks, swings
 from keypose.swings.settings import Settings, check_setting
-from keypose.validation import check_choice, check_number
+from keypose.validation import check_choice
 
 BOUND_THRESHOLDS = (0.2, 0.4, 0.7, 1.0)  # thresholds that are tried for a bound; near 0 there are hardly any swings
 SWEEP_THRESHOLDS = (0.0, 0.1, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.8, 1.0, 1.5, 2.0)
@@ -31,9 +31,6 @@ SAFETY_FACTOR = 0.9999  # share of a bound that is used, because 32-bit numbers 
 MIN_BOUND_USE = 0.95  # share of a bound in mm that must be used
 MAX_TRIES = 10  # to reach MIN_BOUND_USE
 FIGURES = ("error_deg", "n_swings", "n_keys", "bytes")
-
-
-BOUNDS = declared_options(SwingBoundOptions)
 
 
 class SwingKeywords(TypedDict, total=False):
@@ -145,13 +142,13 @@ def swings_within(
             )
         )
     if max_deg is not None:
-        bound = check_number("max_deg", max_deg, **BOUNDS["max_deg"].bounds)
+        bound = check_option_number(SwingBoundOptions, "max_deg", max_deg)
         best = _smallest(
             _fit_within_deg(motion, smallest, bound) for smallest in _swings_at_thresholds(motion, thresholds, options)
         )
         option = "max_deg"
     else:
-        bound = check_number("max_mm", max_mm, **BOUNDS["max_mm"].bounds)
+        bound = check_option_number(SwingBoundOptions, "max_mm", max_mm)
         best = _smallest(_fit_within_mm(motion, thresholds, options, bound))
         option = "max_mm"
     if best is None:

@@ -17,8 +17,8 @@ from keypose.curves.keyed_motion import add_residual
 from keypose.errors import Hint, ModelError, OptionError
 from keypose.methods.salient import default_gap_frames
 from keypose.model import KeyedMotion, Ladder, Motion, Selection
-from keypose.options import Interpolation, RotationKind
-from keypose.validation import check_bool, check_int
+from keypose.options import Interpolation, MethodOptions, RotationKind, UnbakeOptions, check_option_int
+from keypose.validation import check_bool
 
 METHOD = "salient"
 UNSUPPORTED_OPTIONS = {  # options of ``select`` that have another meaning here
@@ -69,6 +69,7 @@ def unbake(
     adjusts tangents to bring the joints closest to their captured positions, with weight 3 for feet or
     ``polish_weights``; it is the default for Bezier curves of quaternions with free tangents. ``extremes`` are keys
     marked as such, the others are breakdowns; by default the keys at which the body is slowest.
+    ``max_keys`` is the largest number of keys, and ``threads`` the number of processor cores.
     """
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives")
@@ -180,7 +181,7 @@ def _gap_options(
     if max_gap_frames is not None:
         yield motion.n_frames, dict(options)
         return
-    min_gap_frames = check_int("min_gap_frames", options.get("min_gap_frames", 1), min_value=1)
+    min_gap_frames = check_option_int(MethodOptions, "min_gap_frames", options.get("min_gap_frames", 1))
     gap = max(min_gap_frames, default_gap_frames(motion.n_frames, motion.fps, max_keys))
     while True:
         yield gap, {**options, "max_gap_frames": gap}
@@ -197,8 +198,8 @@ def _needs_wider_gap(keys: Ints, gap: int, fps: float) -> bool:
 def _choose_keys(
     motion: Motion, curve_options: CurveOptions, keys: int | None, max_keys: int | None, options: Mapping[str, Any]
 ) -> tuple[Selection, Ladder]:
-    max_count = None if max_keys is None else check_int("max_keys", max_keys, min_value=1)
-    n_keys = None if keys is None else check_int("keys", keys, min_value=1)
+    max_count = None if max_keys is None else check_option_int(UnbakeOptions, "max_keys", max_keys)
+    n_keys = None if keys is None else check_option_int(UnbakeOptions, "keys", keys)
     if n_keys is not None and n_keys > motion.n_frames:
         raise OptionError(
             f"is too many: {motion.name!r} has only {motion.n_frames} frames", option="keys", value=n_keys
@@ -251,7 +252,7 @@ def _unbake_within(
             subject=motion.name,
             hint=Hint("give keys=", "give --keys"),
         )
-    max_count = None if max_keys is None else check_int("max_keys", max_keys, min_value=1)
+    max_count = None if max_keys is None else check_option_int(UnbakeOptions, "max_keys", max_keys)
     best: KeyedMotion | None = None
     for gap, gap_options in _gap_options(motion, max_count, options):
         try:

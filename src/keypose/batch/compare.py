@@ -16,7 +16,7 @@ from typing import Any
 import keypose
 from keypose.api.compare import CompareOptions, Comparison, Row
 from keypose.api.compare.clip import OnProgress, compute_digest, measure_motion
-from keypose.api.compare.settings import REMOVED_PERCENT, build_compare_options, is_complete
+from keypose.api.compare.settings import build_compare_options, is_complete
 from keypose.api.compare.tables import COLUMN_TYPES, parse_row
 from keypose.api.method_input import FrameRange
 from keypose.batch.file_discovery import load_clip
@@ -97,7 +97,7 @@ def compare(
     motions: Clip | Iterable[Clip],
     methods: str | Sequence[str] | None = None,
     *,
-    removed_percent: float | Sequence[float] = REMOVED_PERCENT,
+    removed_percent: float | Sequence[float] = (80.0, 90.0, 95.0, 97.5),
     inbetweens: str | Sequence[str] = ("linear", "fitted"),
     curves: bool = True,
     fps: float | None = None,
@@ -111,9 +111,9 @@ def compare(
     ``motions``: one or several Motions or paths of motion files. ``methods``: names of ``kp.methods()``,
     ``"salient-inbetween"`` (the keys that ``unbake`` chooses) and the references ``"per-curve"`` and ``"pca"``, which
     may store as many values as fitted keys; None: all. ``inbetweens``: ``"linear"``, ``"fitted"`` and ``"polished"``
-    (as ``unbake`` writes them). ``curves`` adds budgets from 1 to 25 % of the frames. ``fps`` is the maximum rate:
-    slower clips are compared at their own rate, see ``Comparison.slower_clips``. ``frames``: a range (start, stop) at
-    the clip's own rate.
+    (as ``unbake`` writes them). ``removed_percent``: the budgets, in percent of the frames; ``curves`` adds budgets
+    from 1 to 25 % of the frames. ``fps`` is the maximum rate: slower clips are compared at their own rate, see
+    ``Comparison.slower_clips``. ``frames``: a range (start, stop) at the clip's own rate.
 
     With ``jobs`` above 1 clips are compared in that many processes. Finished clips are cached in ``cache_folder``: an
     interrupted run resumes from there, and unchanged clips are not measured again. ``on_clip`` is called with the

@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from keypose.api.rebake import Timing, build_timing_map, compute_rebake
+from keypose.api.rebake import build_timing_map, compute_rebake
 from keypose.arrays import Floats
 from keypose.batch.file_discovery import KEYS_SUFFIXES, ClipFile, load_clip, stem
 from keypose.batch.info import detect_format_name
@@ -20,7 +20,7 @@ from keypose.formats import FORMATS, find_format, load_keyed, save
 from keypose.formats.base import warn_caller
 from keypose.metrics import Score, score_positions
 from keypose.model import KeyedMotion, Motion, Skeleton, list_notes
-from keypose.options import LoadOptions
+from keypose.options import LoadOptions, Timing
 
 ResolvedTiming = Literal["keys", "frames", "own"]
 SAME_ROTATION_RAD = 1e-6

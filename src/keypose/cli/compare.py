@@ -20,7 +20,6 @@ from keypose.api.compare.settings import (
     COMPARED_METHODS,
     INBETWEENS,
     REFERENCES,
-    REMOVED_PERCENT,
     build_compare_options,
     suggest_method,
 )
@@ -31,41 +30,67 @@ from keypose.cli import messages, output
 from keypose.cli.clip_view import format_bytes
 from keypose.cli.commands import command_line
 from keypose.cli.error_text import render_error
-from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags, Range
+from keypose.cli.options import DEFAULT_LOAD, Flags, Jobs, Json, LoadFlags, Range, with_flags
 from keypose.cli.output import FAILED, INTERRUPTED, UsageError, escape_unprintable, missing_argument_error
 from keypose.cli.runner import Overwrite, Quiet, RunResult, run_write_jobs
 from keypose.errors import FileError, OptionError
 from keypose.formats.base import write_atomically
+from keypose.options.compare import ComparisonOptions
 from keypose.pictures.comparison import comparison_page
+
+
+def parse_methods(flag: str, texts: Sequence[str]) -> tuple[str, ...] | None:
+    """Parse ``salient,uniform`` into names of methods and references; None: all."""
+    names = _split_words(texts)
+    for name in names:
+        if name not in COMPARED_METHODS and name not in REFERENCES:
+            raise UsageError(f"is no method{suggest_method(name)}", option=flag, value=name)
+    return names or None
+
+
+def parse_percents(flag: str, texts: Sequence[str]) -> tuple[float, ...]:
+    """Parse ``80,90`` into percentages."""
+    return tuple(_parse_percent(flag, text) for text in _split_words(texts)) or DEFAULTS.removed_percent
+
+
+def parse_inbetweens(flag: str, texts: Sequence[str]) -> tuple[str, ...]:
+    """Parse ``linear,fitted`` into kinds of in-betweens."""
+    names = _split_words(texts)
+    for name in names:
+        if name not in INBETWEENS:
+            raise UsageError(option=flag, value=name, expected=f"one of {', '.join(INBETWEENS)}")
+    return names or DEFAULTS.inbetweens
+
+
+def _split_words(texts: Sequence[str]) -> tuple[str, ...]:
+    """Split texts at commas."""
+    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
+
+
+def _parse_percent(flag: str, text: str) -> float:
+    try:
+        value = float(text.removesuffix("%"))
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 100:
+        raise UsageError(option=flag, value=text, expected="numbers from 0 to below 100, such as 80,90")
+    return value
+
+
+DEFAULTS = ComparisonOptions()
+
+
+@with_flags(list_parsers={"methods": parse_methods, "removed_percent": parse_percents, "inbetweens": parse_inbetweens})
+class CompareFlags(Flags, ComparisonOptions):
+    """What is compared."""
+
+
+DEFAULT_COMPARE = CompareFlags()
 
 
 def compare(
     *files: Annotated[str, Parameter(help="Motion files, folders of them, or patterns in quotes.")],
-    methods: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="Methods to compare, salient,uniform: those of keypose methods, salient-inbetween (the keys that "
-            "unbake chooses), and the references per-curve and pca. Default: all.",
-        ),
-    ] = (),
-    percent: Annotated[
-        tuple[str, ...],
-        Parameter(negative="", help="Percent of the frames to remove, 80,90. Default: 80, 90, 95 and 97.5."),
-    ] = (),
-    inbetweens: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="In-betweens: linear, fitted (cubics), polished (as unbake writes them). Default: linear,fitted.",
-        ),
-    ] = (),
-    no_curves: Annotated[
-        bool, Parameter(negative="", help="Only the percentages of the table: about three times as fast.")
-    ] = False,
-    fps: Annotated[
-        float | None, Parameter(help="Compare at this rate; slower clips at their own. Default: all at their own.")
-    ] = None,
+    what: CompareFlags = DEFAULT_COMPARE,
     range_: Range = None,
     report: Annotated[
         Path | None,
@@ -101,9 +126,8 @@ def compare(
 
     if not files:
         raise missing_argument_error("no file named", "at least one file, folder or pattern")
-    settings = parse_settings(
-        methods, percent, inbetweens, curves=not no_curves, fps=check_fps(fps, "--fps"), frames=parse_range(range_)
-    )
+    check_fps(what.fps, "--fps")
+    settings = build_compare_options(**what.options(), frames=parse_range(range_))
     load_options = load.load_options()
     inputs = discover_clips(files)
     outputs = parse_outputs(report, csv, parquet, inputs, overwrite=overwrite)
@@ -111,9 +135,6 @@ def compare(
     work = [CompareJob(file.path, settings, load_options, cache, outputs.main_file or Path()) for file in inputs.files]
     workers = resolve_jobs(jobs, len(work)) if jobs is not None else default_compare_jobs(len(work))
     return run(work, inputs.problems, settings, outputs, workers, json=json, quiet=quiet)
-
-
-DEFAULT_INBETWEENS = ("linear", "fitted")
 
 
 @dataclass(frozen=True)
@@ -134,43 +155,6 @@ class OutputFiles:
     def files(self) -> list[Path]:
         """Return all requested files."""
         return [file for file in (self.report, self.csv, self.parquet) if file is not None]
-
-
-def parse_settings(
-    methods: Sequence[str],
-    percent: Sequence[str],
-    inbetweens: Sequence[str],
-    *,
-    curves: bool,
-    fps: float | None,
-    frames: tuple[int | None, int | None] | None,
-) -> CompareOptions:
-    """Return the settings of the comparison, or raise an error that names the option."""
-    names = _split_words(methods)
-    for name in names:
-        if name not in COMPARED_METHODS and name not in REFERENCES:
-            raise UsageError(f"is no method{suggest_method(name)}", option="methods", value=name)
-    between = _split_words(inbetweens) or DEFAULT_INBETWEENS
-    for name in between:
-        if name not in INBETWEENS:
-            raise UsageError(option="inbetweens", value=name, expected=f"one of {', '.join(INBETWEENS)}")
-    percents = [_parse_percent(text) for text in _split_words(percent)] or list(REMOVED_PERCENT)
-    return build_compare_options(names or None, percents, between, curves=curves, fps=fps, frames=frames)
-
-
-def _split_words(texts: Sequence[str]) -> tuple[str, ...]:
-    """Split texts at commas."""
-    return tuple(word.strip() for text in texts for word in text.split(",") if word.strip())
-
-
-def _parse_percent(text: str) -> float:
-    try:
-        value = float(text.removesuffix("%"))
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 100:
-        raise UsageError(option="percent", value=text, expected="numbers from 0 to below 100, such as 80,90")
-    return value
 
 
 def parse_outputs(

@@ -7,11 +7,20 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.options import DEFAULT_LOAD, LoadFlags
+from keypose.cli.options import DEFAULT_LOAD, Flags, LoadFlags, with_flags
 from keypose.cli.output import UsageError, conflict_error
 from keypose.cli.runner import DEFAULT_WRITE, WriteFlags
+from keypose.options import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM, OutputOptions
 
 DEFAULT_TOLERANCE_MM = 1.0
+
+
+@with_flags(only=("tolerance_mm", "lossless"))
+class AccuracyFlags(Flags, OutputOptions):
+    """How exactly motion is stored."""
+
+
+DEFAULT_ACCURACY = AccuracyFlags()
 
 
 def compress(
@@ -23,11 +32,7 @@ def compress(
             "a folder for more.",
         ),
     ],
-    tolerance_mm: Annotated[
-        float | None,
-        Parameter(help="Maximum error of any point, in mm on a figure of 1.7 m. Default: 1."),
-    ] = None,
-    lossless: Annotated[bool, Parameter(negative="", help="Store the exact numbers of the file.")] = False,
+    accuracy: AccuracyFlags = DEFAULT_ACCURACY,
     keyed: Annotated[
         Path | None,
         Parameter(
@@ -84,7 +89,7 @@ def compress(
     existing_policy = write.existing_policy()
     if no_keys and (keyed or swings):
         raise conflict_error("no_keys", "--keyed" if keyed else "--swings")
-    tolerance = resolve_tolerance(tolerance_mm, lossless=lossless)
+    tolerance = resolve_tolerance(accuracy.tolerance_mm, lossless=accuracy.lossless)
     load_options = load.load_options()
     inputs = select_uncompressed(discover_clips(names), names)
     if inputs.problems:
@@ -121,12 +126,9 @@ def resolve_tolerance(tolerance_mm: float | None, *, lossless: bool) -> float | 
     """Return the tolerance in mm, checked; None: lossless."""
     if lossless and tolerance_mm is not None:
         raise conflict_error("lossless", "--tolerance-mm")
-    if tolerance_mm is not None:
-        from keypose.storage.writer import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM
-
-        if not MIN_TOLERANCE_MM <= tolerance_mm <= MAX_TOLERANCE_MM:
-            possible = f"{MIN_TOLERANCE_MM:g} to {MAX_TOLERANCE_MM:g}"
-            raise UsageError(
-                option="tolerance_mm", value=tolerance_mm, expected=possible, hint="--lossless keeps every number"
-            )
+    if tolerance_mm is not None and not MIN_TOLERANCE_MM <= tolerance_mm <= MAX_TOLERANCE_MM:
+        possible = f"{MIN_TOLERANCE_MM:g} to {MAX_TOLERANCE_MM:g}"
+        raise UsageError(
+            option="tolerance_mm", value=tolerance_mm, expected=possible, hint="--lossless keeps every number"
+        )
     return None if lossless else DEFAULT_TOLERANCE_MM if tolerance_mm is None else tolerance_mm

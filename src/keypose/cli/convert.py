@@ -12,9 +12,18 @@ from keypose.batch import Outcome
 from keypose.batch.convert import ConvertJob, ConvertResult, convert_clip
 from keypose.batch.plan import Target
 from keypose.cli import clip_view, messages, output
-from keypose.cli.options import DEFAULT_LOAD, LoadFlags, Range
+from keypose.cli.options import DEFAULT_LOAD, Flags, LoadFlags, Range, with_flags
 from keypose.cli.output import UsageError
 from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
+from keypose.options import OutputOptions
+
+
+@with_flags(only=("reference_pose",))
+class OutputFlags(Flags, OutputOptions):
+    """How files are written."""
+
+
+DEFAULT_OUTPUT = OutputFlags()
 
 
 def convert(
@@ -29,9 +38,7 @@ def convert(
     to: TargetFormat = None,
     fps: Annotated[float | None, Parameter(help="Resample to this frame rate. Default: unchanged.")] = None,
     range_: Range = None,
-    write_reference_pose: Annotated[
-        bool, Parameter(negative="", help="Write the separated T-pose as frame 0 again.")
-    ] = False,
+    output_: OutputFlags = DEFAULT_OUTPUT,
     load: LoadFlags = DEFAULT_LOAD,
     write: WriteFlags = DEFAULT_WRITE,
 ) -> int:
@@ -70,7 +77,7 @@ def convert(
                 expected="another format than .kps",
                 hint="compressed again, its errors add up: keypose compress IN.kps OUT.kps --tolerance-mm NUMBER",
             )
-    work = [ConvertJob(t.source, t.target, load_options, frames, fps, write_reference_pose) for t in plan.targets]
+    work = [ConvertJob(t.source, t.target, load_options, frames, fps, output_.reference_pose) for t in plan.targets]
     return run(work, plan.skipped, resolve_jobs(write.jobs, len(work)), json=write.json, quiet=write.quiet)
 
 

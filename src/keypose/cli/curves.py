@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated
 
 from cyclopts import Parameter
 
+from keypose.cli.options import Flags, with_flags
 from keypose.cli.picture_options import (
-    DEFAULT_CHART,
     DEFAULT_SOURCE,
     DEFAULT_WRITE,
     KEYS_GROUP,
     PICTURE_GROUP,
-    ChartFlags,
     KeyFlags,
     Mark,
     PictureWriteFlags,
     SourceFlags,
 )
+from keypose.options.pictures import CurvePlotOptions, PngOptions
+
+
+@with_flags()
+@dataclass(frozen=True)
+class CurvePlotFlags(Flags, PngOptions, CurvePlotOptions):
+    """The appearance of motion curves."""
+
+
+DEFAULT_CHART = CurvePlotFlags()
 
 
 def curves(
@@ -26,27 +36,7 @@ def curves(
     out: Annotated[str, Parameter(help="The picture: NAME.svg or NAME.png.")],
     /,
     *,
-    joints: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="Joints, body parts or groups to show, hands,head; keys are chosen from these only. Default: show the "
-            "four that vary most, and choose keys from all joints of the method.",
-        ),
-        PICTURE_GROUP,
-    ] = (),
-    values: Annotated[
-        Literal["auto", "euler", "positions"],
-        Parameter(show_default=True, help="Euler angles, or positions in the world; auto: positions for markers only."),
-        PICTURE_GROUP,
-    ] = "auto",
-    no_saliency: Annotated[
-        bool, Parameter(negative="", help="Do not plot the saliency below the curves."), PICTURE_GROUP
-    ] = False,
-    chart: ChartFlags = DEFAULT_CHART,
-    panel_px: Annotated[
-        float, Parameter(show_default=True, help="Height of each joint's panel, in px."), PICTURE_GROUP
-    ] = 130.0,
+    chart: Annotated[CurvePlotFlags, PICTURE_GROUP] = DEFAULT_CHART,
     mark: Mark = (),
     whole_body: Annotated[
         bool,
@@ -71,12 +61,10 @@ def curves(
       keypose curves walk.bvh walk.svg --mark 0,30,88 --no-saliency
     """
     from keypose.cli import picture_options as jobs
-    from keypose.cli.options import parse_joints
     from keypose.cli.output import UsageError
     from keypose.cli.picture_options import check_picture_path, parse_marked_frames, run_picture_job
 
     marked_frames = parse_marked_frames(mark, keys)
-    joint_names = parse_joints("--joints", joints) or None
     select_options = None if keys is None else keys.select_options()
     if whole_body and select_options is None:
         raise UsageError(
@@ -85,20 +73,11 @@ def curves(
             value=True,
             expected="--keys or --method with it",
         )
-    if select_options is not None and joint_names is not None and not whole_body:
-        select_options["joints"] = joint_names
-    style = {
-        "theme": chart.theme,
-        "width_px": chart.width_px,
-        "panel_px": panel_px,
-        "title": chart.title,
-        "joints": joint_names,
-        "values": values,
-        "saliency": not no_saliency,
-    }
+    if select_options is not None and chart.joints is not None and not whole_body:
+        select_options["joints"] = chart.joints
     load_options, frames = source.load.load_options(), source.frame_range()
     target = check_picture_path(out, Path(file), overwrite=write.overwrite)
     job = jobs.CurvesJob(
-        Path(file), target, load_options, frames, jobs.build_style(style, chart.scale), marked_frames, select_options
+        Path(file), target, load_options, frames, jobs.build_style(chart), marked_frames, select_options
     )
     return run_picture_job("Drawing", jobs.draw_curves, job, json=write.json, quiet=write.quiet)

@@ -15,23 +15,31 @@ from keypose.api.rebake import rebake
 from keypose.api.select import select
 from keypose.api.unbake import unbake
 from keypose.batch.plan import make_folder
-from keypose.cli.options import Json
+from keypose.cli.options import Flags, Json, with_flags
 from keypose.demo import demo_motion
 from keypose.formats import load, load_keyed, save
 from keypose.metrics import Score, score
 from keypose.model import KeyedMotion, Motion, Selection
+from keypose.options.compare import DemoOptions
 from keypose.pictures.report import report
 from keypose.pictures.strip import strip
 from keypose.pictures.timeline import timeline
 from keypose.swings import Swings, swings
 
 
+@with_flags()
+class DemoFlags(Flags, DemoOptions):
+    """The generated motion."""
+
+
+DEFAULT_MOTION = DemoFlags()
+
+
 def demo(
     out: Annotated[str, Parameter(show_default=True, help="The output folder.")] = "out",
     /,
     *,
-    fps: Annotated[float, Parameter(show_default=True, help="The frame rate of the motion.")] = 120.0,
-    seed: Annotated[int, Parameter(show_default=True, help="The seed of small random movements.")] = 0,
+    motion: DemoFlags = DEFAULT_MOTION,
     json: Json = False,
 ) -> int:
     """Run the main workflow on a generated motion, each step timed.
@@ -52,7 +60,7 @@ def demo(
 
     if not out:
         raise missing_argument_error("an empty name", "a folder", ". is the current one")
-    report = run_demo(Path(out), fps=fps, seed=seed)
+    report = run_demo(Path(out), **motion.options())
     if json:
         output.print_json({**asdict(report), "score": clip_view.score_document(report.score)})
         return 0

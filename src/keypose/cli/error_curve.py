@@ -2,23 +2,34 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.key_options import Joints
+from keypose.cli.options import Flags, with_flags
 from keypose.cli.picture_options import (
-    DEFAULT_ERROR_CURVE,
+    DEFAULT_JOINTS,
     DEFAULT_SOURCE,
     DEFAULT_WRITE,
     KEYS_GROUP,
     PICTURE_GROUP,
-    ErrorCurveFlags,
+    JointFlags,
     KeyFlags,
     PictureWriteFlags,
     SourceFlags,
 )
+from keypose.options.pictures import ErrorPlotOptions, PngOptions
+
+
+@with_flags(only=("theme", "width_px", "height_px", "title", "scale"))
+@dataclass(frozen=True)
+class ErrorPlotFlags(Flags, PngOptions, ErrorPlotOptions):
+    """The appearance of an error curve."""
+
+
+DEFAULT_CHART = ErrorPlotFlags()
 
 
 def error_curve(
@@ -26,11 +37,8 @@ def error_curve(
     out: Annotated[str, Parameter(help="The picture: NAME.svg or NAME.png.")],
     /,
     *,
-    chart: ErrorCurveFlags = DEFAULT_ERROR_CURVE,
-    height_px: Annotated[
-        float, Parameter(show_default=True, help="Height of the picture, in px."), PICTURE_GROUP
-    ] = 400.0,
-    joints: Annotated[Joints, KEYS_GROUP] = (),
+    chart: Annotated[ErrorPlotFlags, PICTURE_GROUP] = DEFAULT_CHART,
+    joints: Annotated[JointFlags, KEYS_GROUP] = DEFAULT_JOINTS,
     keys: KeyFlags | None = None,
     source: SourceFlags = DEFAULT_SOURCE,
     write: PictureWriteFlags = DEFAULT_WRITE,
@@ -48,13 +56,10 @@ def error_curve(
       keypose error-curve walk.bvh hands.svg --joints hands --keys 12
     """
     from keypose.cli import picture_options as jobs
-    from keypose.cli.options import drop_unset, parse_joints
     from keypose.cli.picture_options import check_picture_path, run_picture_job
 
-    select_options = (keys or KeyFlags()).select_options() | drop_unset({"joints": parse_joints("--joints", joints)})
-    style = drop_unset({"theme": chart.theme, "width_px": chart.width_px, "height_px": height_px, "title": chart.title})
+    select_options = (keys or KeyFlags()).select_options() | joints.typed_options()
     load_options, frames = source.load.load_options(), source.frame_range()
     target = check_picture_path(out, Path(file), overwrite=write.overwrite)
-    drawn_style = jobs.build_style(style, chart.scale)
-    job = jobs.ErrorCurveJob(Path(file), target, load_options, frames, drawn_style, select_options)
+    job = jobs.ErrorCurveJob(Path(file), target, load_options, frames, jobs.build_style(chart), select_options)
     return run_picture_job("Drawing", jobs.draw_error_curve, job, json=write.json, quiet=write.quiet)

@@ -15,12 +15,13 @@ from keypose.cli.clip_view import format_duration
 from keypose.cli.error_text import render_error
 from keypose.cli.library_options import Blobs, LibraryOption
 from keypose.cli.messages import MessageSummary
-from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Jobs, Json, LibraryLoadFlags
+from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Flags, Jobs, Json, LibraryLoadFlags, with_flags
 from keypose.cli.output import FAILED, INTERRUPTED, JsonSpool, UsageError, missing_argument_error
 from keypose.cli.runner import Quiet
 from keypose.errors import KeyposeError
 from keypose.library.library import Library
 from keypose.library.records import IngestProgress
+from keypose.options.library import IngestOptions
 
 METADATA_GROUP, INGEST_GROUP, READ_GROUP = (
     Parameter(group=Group(title, sort_key=order))
@@ -28,38 +29,30 @@ METADATA_GROUP, INGEST_GROUP, READ_GROUP = (
 )
 
 
+@with_flags(only=("tags", "tag_folders", "source", "licence", "note"))
+class MetadataFlags(Flags, IngestOptions):
+    """What is recorded about the clips."""
+
+
+@with_flags(only=("tolerance_mm",))
+class StorageFlags(Flags, IngestOptions):
+    """How the clips are stored."""
+
+
+@with_flags(only=("engine",))
+class EngineFlags(Flags, IngestOptions):
+    """Where the work is done."""
+
+
+DEFAULT_METADATA, DEFAULT_STORAGE, DEFAULT_ENGINE = MetadataFlags(), StorageFlags(), EngineFlags()
+
+
 def add(
     *files: Annotated[str, Parameter(help="Motion files, folders of them, or patterns in quotes.")],
-    tag: Annotated[
-        tuple[str, ...],
-        Parameter(negative="", help="Add these tags to all clips: a,b. May be given several times."),
-        METADATA_GROUP,
-    ] = (),
-    tag_folders: Annotated[
-        bool,
-        Parameter(negative="", help="Add the names of each clip's folders, below the given one, as tags."),
-        METADATA_GROUP,
-    ] = False,
-    source: Annotated[
-        str | None, Parameter(help="The source of the clips. Default: each file's path."), METADATA_GROUP
-    ] = None,
-    licence: Annotated[str, Parameter(help="The licence of the clips."), METADATA_GROUP] = "",
-    note: Annotated[str, Parameter(help="Any other note on the clips."), METADATA_GROUP] = "",
-    tolerance_mm: Annotated[
-        float | None,
-        Parameter(
-            help="Store compressed .kps files within this error on a figure of 1.7 m instead of the original bytes. "
-            "Default: store every byte; for files that need others beside them (AMC, some glTF), every number, as "
-            ".kps."
-        ),
-        INGEST_GROUP,
-    ] = None,
+    metadata: Annotated[MetadataFlags, METADATA_GROUP] = DEFAULT_METADATA,
+    storage: Annotated[StorageFlags, INGEST_GROUP] = DEFAULT_STORAGE,
     jobs: Annotated[Jobs, INGEST_GROUP] = None,
-    engine: Annotated[
-        str | None,
-        Parameter(help="Run on a Dask cluster: dask://host:8786. Default: processes on this machine."),
-        INGEST_GROUP,
-    ] = None,
+    engine: Annotated[EngineFlags, INGEST_GROUP] = DEFAULT_ENGINE,
     library: LibraryOption = None,
     blobs: Blobs = None,
     json: Json = False,
@@ -83,27 +76,21 @@ def add(
       keypose library add takes/ --engine dask://render01:8786
     """
     from keypose.cli.library_options import check_files_exist, open_library
-    from keypose.cli.options import parse_names
 
     if not files:
         raise missing_argument_error("no file named", "at least one file, folder or pattern")
     if jobs is not None and jobs < 1:
         raise UsageError(option="jobs", value=jobs, expected="at least 1")
-    if jobs is not None and engine is not None:
+    if jobs is not None and engine.engine is not None:
         raise UsageError("is about this machine, and --engine about others", option="jobs", value=jobs, expected="one")
-    if tolerance_mm is not None and not 0 < tolerance_mm < float("inf"):
-        raise UsageError(option="tolerance_mm", value=tolerance_mm, expected="a number above 0")
+    storage.check()
     check_files_exist(files)
     load_options = load.load_options()
     options = {
-        "tags": parse_names("--tag", tag),
-        "tag_folders": tag_folders,
-        "source": source,
-        "licence": licence,
-        "note": note,
-        "tolerance_mm": tolerance_mm,
+        **metadata.options(),
+        **storage.options(),
         "jobs": jobs,
-        "engine": engine,
+        **engine.options(),
         "reference_pose": load_options.reference_pose,
         "asf": load_options.asf,
         "gaps": load_options.gaps,

@@ -16,13 +16,14 @@ from keypose.batch.file_discovery import suggest_name
 from keypose.cli import library_inspect, output
 from keypose.cli.clip_view import format_bytes, format_duration
 from keypose.cli.library_options import ClipNames, LibraryOption
-from keypose.cli.options import Json
+from keypose.cli.options import Flags, Json, with_flags
 from keypose.cli.output import FAILED, UsageError, conflict_error, missing_argument_error
 from keypose.errors import OptionError, choose_text
 from keypose.library.library import Library
 from keypose.library.records import Clip, Fault
 from keypose.library.rows import clean_tags
 from keypose.library.search.swing_overlap import BODY_PARTS
+from keypose.options.library import DescribeOptions
 
 
 def tag(
@@ -80,11 +81,17 @@ def rename(
         return rename_clip(opened_library, clip, name, json=json)
 
 
+@with_flags()
+class MetadataFlags(Flags, DescribeOptions):
+    """The metadata to change."""
+
+
+DEFAULT_METADATA = MetadataFlags()
+
+
 def describe(
     *clips: ClipNames,
-    source: Annotated[str | None, Parameter(help="The source of the clips.")] = None,
-    licence: Annotated[str | None, Parameter(help="The licence of the clips.")] = None,
-    note: Annotated[str | None, Parameter(help="Any other note on the clips.")] = None,
+    metadata: MetadataFlags = DEFAULT_METADATA,
     library: LibraryOption = None,
     json: Json = False,
 ) -> int:
@@ -99,11 +106,11 @@ def describe(
     """
     from keypose.cli.library_options import find_clips, open_library
 
-    if source is None and licence is None and note is None:
+    if not metadata.typed_options():
         raise missing_argument_error("nothing to change", "--source, --licence or --note, such as --licence CC-BY-4.0")
     with open_library(library) as opened_library:
         selected_clips = find_clips(opened_library, clips)
-        return describe_clips(opened_library, selected_clips, source=source, licence=licence, note=note, json=json)
+        return describe_clips(opened_library, selected_clips, **metadata.options(), json=json)
 
 
 def remove(

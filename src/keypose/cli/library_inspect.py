@@ -12,20 +12,32 @@ from rich.text import Text
 
 from keypose.cli import output
 from keypose.cli.clip_view import format_bytes, format_duration, labelled_rows
-from keypose.cli.library_options import ClipNames, LibraryOption, MaxDuration, MinDuration, Tags
-from keypose.cli.options import Json
+from keypose.cli.library_options import (
+    DEFAULT_TAG_FILTERS,
+    FILTER_GROUP,
+    ClipNames,
+    LibraryOption,
+    TagFilterFlags,
+)
+from keypose.cli.options import Flags, Json, with_flags
 from keypose.cli.output import Column, UsageError, escape_unprintable
 from keypose.library.records import Clip, Stats
 from keypose.library.search.hits import Hit
+from keypose.options.library import ListOptions
+
+
+@with_flags(only=("limit", "skip"))
+class PageFlags(Flags, ListOptions):
+    """Which of the clips are shown."""
+
+
+DEFAULT_PAGE = PageFlags()
 
 
 def list_(
     *words: Annotated[str, Parameter(name="WORDS", help="Only clips with all these words in their names or tags.")],
-    tag: Tags = (),
-    min_duration_s: MinDuration = None,
-    max_duration_s: MaxDuration = None,
-    limit: Annotated[int | None, Parameter(help="Number of clips to show. Default: 200, and with --json all.")] = None,
-    skip: Annotated[int, Parameter(show_default=True, help="Number of clips to skip at the start.")] = 0,
+    filters: Annotated[TagFilterFlags, FILTER_GROUP] = DEFAULT_TAG_FILTERS,
+    page: PageFlags = DEFAULT_PAGE,
     library: LibraryOption = None,
     json: Json = False,
 ) -> int:
@@ -41,19 +53,13 @@ def list_(
       keypose library list --json > clips.json
     """
     from keypose.cli import library_edit
-    from keypose.cli.library_options import check_count, check_seconds, open_library
-    from keypose.cli.options import parse_names
+    from keypose.cli.library_options import open_library
 
-    check_count("--limit", limit)
-    check_count("--skip", skip, 0)
-    filters = {
-        "words": " ".join(words) if words else None,
-        "tags": parse_names("--tag", tag),
-        "min_duration_s": check_seconds("--min-duration-s", min_duration_s),
-        "max_duration_s": check_seconds("--max-duration-s", max_duration_s),
-    }
+    page.check()
+    filters.check()
+    options = {"words": " ".join(words) if words else None} | filters.options()
     with open_library(library) as opened_library:
-        return library_edit.list_clips(opened_library, filters, limit, skip, json=json)
+        return library_edit.list_clips(opened_library, options, page.limit, page.skip, json=json)
 
 
 def show(

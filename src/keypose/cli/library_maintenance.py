@@ -9,13 +9,12 @@ from cyclopts import Parameter
 from keypose.cli import library_edit, output
 from keypose.cli.clip_view import format_duration
 from keypose.cli.library_options import (
+    DEFAULT_FILTERS,
+    FILTER_GROUP,
     Blobs,
+    FilterFlags,
     LibraryOption,
     LibraryProgressBar,
-    MaxDuration,
-    MinDuration,
-    Tags,
-    WordsOption,
 )
 from keypose.cli.messages import MessageSummary
 from keypose.cli.options import Jobs, Json
@@ -87,10 +86,7 @@ def export(
     *clips: Annotated[
         str, Parameter(name="CLIPS", help="Only these clips, by name or by hash. Default: all that match the options.")
     ],
-    words: WordsOption = None,
-    tag: Tags = (),
-    min_duration_s: MinDuration = None,
-    max_duration_s: MaxDuration = None,
+    filters: Annotated[FilterFlags, FILTER_GROUP] = DEFAULT_FILTERS,
     library: LibraryOption = None,
     json: Json = False,
 ) -> int:
@@ -106,28 +102,17 @@ def export(
       keypose library export walks/ --tag walk --words slow
     """
     from keypose.cli import library_edit
-    from keypose.cli.library_options import check_seconds, find_clips, open_library
-    from keypose.cli.options import parse_names
+    from keypose.cli.library_options import find_clips, open_library
 
     if not folder:
         raise missing_argument_error("an empty name", "a folder", ". is the current one")
-    has_filters = words is not None or tag or min_duration_s is not None or max_duration_s is not None
-    if clips and has_filters:
+    if clips and filters.typed_options():
         raise UsageError("clips are named, and --words, --tag or a duration chooses some", expected="one")
-    tags = parse_names("--tag", tag)
+    filters.check()
     with open_library(library) as opened_library:
-        selected_clips = (
-            find_clips(opened_library, clips)
-            if clips
-            else opened_library.clips(
-                words,
-                tags=tags,
-                min_duration_s=check_seconds("--min-duration-s", min_duration_s),
-                max_duration_s=check_seconds("--max-duration-s", max_duration_s),
-            )
-        )
+        selected_clips = find_clips(opened_library, clips) if clips else opened_library.clips(**filters.options())
         if not selected_clips and not json:
-            library_edit.print_unknown_tags(opened_library, tags)
+            library_edit.print_unknown_tags(opened_library, filters.tags)
         return library_edit.export_clips(opened_library, folder, selected_clips, json=json)
 
 

@@ -14,7 +14,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as RichProgress
 
 from keypose.cli import output
+from keypose.cli.options import Flags, with_flags
 from keypose.cli.output import UsageError, missing_argument_error
+from keypose.options.library import ClipFilterOptions
 
 if TYPE_CHECKING:
     from keypose.library.library import Library
@@ -40,21 +42,22 @@ Blobs = Annotated[
         "a folder beside the file. An existing library remembers it."
     ),
 ]
-Tags = Annotated[
-    tuple[str, ...],
-    Parameter(name="--tag", negative="", help="Only clips with all these tags: a,b. May be given several times."),
-    FILTER_GROUP,
-]
-WordsOption = Annotated[
-    str | None,
-    Parameter(help="Only clips with all these words, or starts of words, in their names or tags."),
-    FILTER_GROUP,
-]
-MinDuration = Annotated[float | None, Parameter(help="Minimum duration of clips, in seconds."), FILTER_GROUP]
-MaxDuration = Annotated[float | None, Parameter(help="Maximum duration of clips, in seconds."), FILTER_GROUP]
 ClipNames = Annotated[
     str, Parameter(name="CLIPS", help="Clips of the library, by name or by hash (its first 8 digits suffice).")
 ]
+
+
+@with_flags(only=("words", "tags", "min_duration_s", "max_duration_s"))
+class FilterFlags(Flags, ClipFilterOptions):
+    """Which clips are meant."""
+
+
+@with_flags(only=("tags", "min_duration_s", "max_duration_s"))
+class TagFilterFlags(Flags, ClipFilterOptions):
+    """Which clips are meant, besides words."""
+
+
+DEFAULT_FILTERS, DEFAULT_TAG_FILTERS = FilterFlags(), TagFilterFlags()
 
 
 def resolve_location(library: str | None) -> str:
@@ -137,20 +140,6 @@ def find_clips(library: Library, names: Sequence[str]) -> list[Clip]:
     if not names:
         raise missing_argument_error("no clip named", "at least one, by name or by hash")
     return list({clip.hash: clip for clip in map(library.clip, names)}.values())
-
-
-def check_seconds(option: str, seconds: float | None) -> float | None:
-    """Return ``seconds``; raise UsageError if they are negative or not finite."""
-    if seconds is not None and not 0 <= seconds < float("inf"):
-        raise UsageError(option=option, value=seconds, expected="a number of at least 0")
-    return seconds
-
-
-def check_count(option: str, count: int | None, minimum: int = 1) -> int | None:
-    """Return ``count``; raise UsageError if it is below ``minimum``."""
-    if count is not None and count < minimum:
-        raise UsageError(option=option, value=count, expected=f"at least {minimum}")
-    return count
 
 
 def check_page_path(path: Path | None, *, overwrite: bool) -> Path | None:

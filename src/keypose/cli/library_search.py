@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from keypose.batch.file_discovery import load_clip
 from keypose.cli import library_edit, library_inspect, messages, output
 from keypose.cli.clip_view import format_bytes
-from keypose.cli.library_options import LibraryOption, MaxDuration, MinDuration, Tags, WordsOption
+from keypose.cli.library_options import DEFAULT_FILTERS, FILTER_GROUP, FilterFlags, LibraryOption
 from keypose.cli.messages import truncate_texts
-from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Json, LibraryLoadFlags
+from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Flags, Json, LibraryLoadFlags, parse_names, with_flags
 from keypose.cli.output import UsageError, conflict_error, missing_argument_error
 from keypose.errors import FileError, FormatWarning, OptionError
 from keypose.library.library import Library
@@ -28,11 +28,27 @@ from keypose.library.results_page import MAX_HITS
 from keypose.library.search.hits import Hit
 from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
+from keypose.options.library import SearchOptions
 
 MATCH_GROUP, RESULT_GROUP, READ_GROUP = (
     Parameter(group=Group(title, sort_key=order))
     for order, title in ((1, "Matching"), (3, "Results"), (4, "Reading the query"))
 )
+
+
+@with_flags(only=("joints", "mirrored", "ranker", "multiple"), list_parsers={"joints": parse_names})
+@dataclass(frozen=True)
+class MatchFlags(Flags, SearchOptions):
+    """What counts as similar."""
+
+
+@with_flags(only=("limit", "deduplicate"))
+@dataclass(frozen=True)
+class ResultFlags(Flags, SearchOptions):
+    """Which hits are shown."""
+
+
+DEFAULT_MATCH, DEFAULT_RESULT = MatchFlags(), ResultFlags()
 
 
 def search(
@@ -51,34 +67,9 @@ def search(
     pose: Annotated[
         int | None, Parameter(help="Search for poses similar to this frame of the query."), MATCH_GROUP
     ] = None,
-    joints: Annotated[
-        tuple[str, ...],
-        Parameter(negative="", help="Compare only these body parts: arms, left_leg, ..."),
-        MATCH_GROUP,
-    ] = (),
-    no_mirror: Annotated[
-        bool,
-        Parameter(negative="", help="Do not match motions with left and right exchanged."),
-        MATCH_GROUP,
-    ] = False,
-    ranker: Annotated[
-        Literal["descriptors", "swings"],
-        Parameter(show_default=True, help="Compare whole clips by descriptors, or by their swings."),
-        MATCH_GROUP,
-    ] = "descriptors",
-    multiple: Annotated[
-        bool,
-        Parameter(negative="", help="With --part or --pose: return several spans of one clip, not only the best."),
-        MATCH_GROUP,
-    ] = False,
-    words: WordsOption = None,
-    tag: Tags = (),
-    min_duration_s: MinDuration = None,
-    max_duration_s: MaxDuration = None,
-    limit: Annotated[int, Parameter(show_default=True, help="Maximum number of hits."), RESULT_GROUP] = 10,
-    no_deduplicate: Annotated[
-        bool, Parameter(negative="", help="Show near-duplicates as separate hits."), RESULT_GROUP
-    ] = False,
+    match: Annotated[MatchFlags, MATCH_GROUP] = DEFAULT_MATCH,
+    filters: Annotated[FilterFlags, FILTER_GROUP] = DEFAULT_FILTERS,
+    result: Annotated[ResultFlags, RESULT_GROUP] = DEFAULT_RESULT,
     html: Annotated[
         Path | None, Parameter(help="Also write a page with the key poses of every hit, .html."), RESULT_GROUP
     ] = None,
@@ -110,8 +101,7 @@ def search(
       keypose library search kick.bvh --pose 42 --html results.html --open
       keypose library search --words "kick left"
     """
-    from keypose.cli.library_options import check_count, check_page_path, check_seconds, open_library
-    from keypose.cli.options import parse_names
+    from keypose.cli.library_options import check_page_path, open_library
 
     if len(query) > 1:
         raise UsageError(
@@ -119,22 +109,16 @@ def search(
             expected="one",
             hint="a name with blanks wants quotes, and words go with --words",
         )
-    options = SearchOptions(
+    filters.check()
+    result.check()
+    options = Search(
         query=query[0] if query else None,
         part=parse_part(part),
         pose=pose,
-        joints=parse_names("--joints", joints),
-        mirrored=not no_mirror,
-        ranker=ranker,
-        multiple=multiple,
-        deduplicate=not no_deduplicate,
-        words=words,
-        tags=parse_names("--tag", tag),
-        min_duration_s=check_seconds("--min-duration-s", min_duration_s),
-        max_duration_s=check_seconds("--max-duration-s", max_duration_s),
-        limit=limit,
+        **match.options(),
+        **filters.options(),
+        **result.options(),
     )
-    check_count("--limit", limit)
     check_options(options)
     if open_ and html is None:
         raise UsageError("is for a page", option="open", value=True, expected="--html too, such as --html results.html")
@@ -147,22 +131,12 @@ def search(
 
 
 @dataclass(frozen=True)
-class SearchOptions:
-    """The options of the command."""
+class Search(SearchOptions):
+    """A search with its query."""
 
-    query: str | None
-    part: tuple[int | None, int | None] | None
-    pose: int | None
-    joints: tuple[str, ...]
-    mirrored: bool
-    ranker: Literal["descriptors", "swings"]
-    multiple: bool
-    deduplicate: bool
-    words: str | None
-    tags: tuple[str, ...]
-    min_duration_s: float | None
-    max_duration_s: float | None
-    limit: int
+    query: str | None = None
+    part: tuple[int | None, int | None] | None = None
+    pose: int | None = None
 
     @property
     def filters(self) -> dict[str, Any]:
@@ -211,7 +185,7 @@ def parse_part(text: str | None) -> tuple[int | None, int | None] | None:
     return start, end
 
 
-def check_options(options: SearchOptions) -> None:
+def check_options(options: Search) -> None:
     """Raise UsageError if options contradict each other."""
     if options.part is not None and options.pose is not None:
         raise conflict_error("part", "--pose", value=options.part)
@@ -247,7 +221,7 @@ def check_options(options: SearchOptions) -> None:
         raise missing_argument_error("nothing to search for", "a motion file, a clip of the library, or --words")
 
 
-def check_page(options: SearchOptions) -> None:
+def check_page(options: Search) -> None:
     """Raise UsageError if the limit is too large for a page."""
     if options.limit > MAX_HITS:
         raise UsageError("with --html", option="limit", value=options.limit, expected=f"at most {MAX_HITS}")
@@ -255,7 +229,7 @@ def check_page(options: SearchOptions) -> None:
 
 def run(
     library: Library,
-    options: SearchOptions,
+    options: Search,
     load_options: LoadOptions,
     page: Path | None,
     *,
@@ -289,7 +263,7 @@ def run(
     return 0
 
 
-def _load_query(library: Library, name: str, options: SearchOptions, load_options: LoadOptions) -> LoadedQuery:
+def _load_query(library: Library, name: str, options: Search, load_options: LoadOptions) -> LoadedQuery:
     """Load the query: an existing file, or else a clip of the library."""
     path = Path(name)
     if os.path.isfile(name):  # noqa: PTH113 - Path raises for long names
@@ -322,7 +296,7 @@ def _resolve_span(part: tuple[int | None, int | None], n_frames: int) -> tuple[i
     return start, end
 
 
-def _search(library: Library, options: SearchOptions, query: LoadedQuery) -> tuple[Hit, ...]:
+def _search(library: Library, options: Search, query: LoadedQuery) -> tuple[Hit, ...]:
     keywords = options.filters | {
         "limit": options.limit,
         "mirrored": options.mirrored,
@@ -336,7 +310,7 @@ def _search(library: Library, options: SearchOptions, query: LoadedQuery) -> tup
     return library.search(query.motion_or_hash, ranker=options.ranker, **keywords)
 
 
-def _print_hits(library: Library, options: SearchOptions, clips: Sequence[Clip], hits: Sequence[Hit]) -> None:
+def _print_hits(library: Library, options: Search, clips: Sequence[Clip], hits: Sequence[Hit]) -> None:
     if not clips:
         output.print_line(f"nothing found in {library.location}")
         library_edit.print_unknown_tags(library, options.tags)

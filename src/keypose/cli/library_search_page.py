@@ -8,7 +8,7 @@ from pathlib import Path
 from keypose.api.select import select
 from keypose.cli import output
 from keypose.cli.commands import command_line
-from keypose.cli.library_search import LoadedQuery, SearchOptions
+from keypose.cli.library_search import LoadedQuery, Search
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats.base import write_atomically
 from keypose.library.library import Library
@@ -27,7 +27,7 @@ MAX_SPAN_STRIPS = 50  # hits whose span is drawn; each must be decoded
 def write_page(
     page: Path,
     library: Library,
-    options: SearchOptions,
+    options: Search,
     query: LoadedQuery | None,
     clips: Sequence[Clip],
     hits: Sequence[Hit],
@@ -56,7 +56,7 @@ def write_page(
     return len(html)
 
 
-def _title(options: SearchOptions) -> str:
+def _title(options: Search) -> str:
     return f"Clips with “{options.words}”" if options.words else "Clips"
 
 
@@ -107,13 +107,13 @@ def _pose_strip(motion: Motion, start: int, end: int, height_px: float) -> Pictu
     return strip(motion, frames, height_px=height_px, background=False)
 
 
-def _facts(options: SearchOptions) -> tuple[tuple[str, str], ...]:
+def _facts(options: Search) -> tuple[tuple[str, str], ...]:
     facts = (
         ("words", options.words or ""),
         ("tags", ", ".join(options.tags)),
         ("at least", "" if options.min_duration_s is None else f"{options.min_duration_s:g} s"),
         ("at most", "" if options.max_duration_s is None else f"{options.max_duration_s:g} s"),
-        ("joints", ", ".join(options.joints)),
+        ("joints", ", ".join(options.joints or ())),
         ("mirrored too", "" if options.query is None or options.mirrored else "no"),
         ("ranked by", options.ranker if options.query and options.part is None and options.pose is None else ""),
     )

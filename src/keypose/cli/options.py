@@ -6,25 +6,31 @@ import math
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self, TypeVar, get_type_hints
+from functools import wraps
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_type_hints
 
 from cyclopts import Parameter, Token
 
 from keypose.cli.output import UsageError, conflict_error
+from keypose.errors import OptionError
 from keypose.limits import Limits
-from keypose.options import KeyCountOptions, LoadOptions, Option, declared_options
+from keypose.options import (
+    JobOptions,
+    KeyCountOptions,
+    LoadOptions,
+    MethodOptions,
+    Option,
+    check_option_int,
+    check_option_number,
+    declared_options,
+)
 
 if TYPE_CHECKING:
     from keypose.methods import Method
 
 
-Jobs = Annotated[
-    int | None,
-    Parameter(
-        alias="-j",
-        help="Number of files processed at once. Default: one per core, fewer for few files.",
-    ),
-]
+Jobs = Annotated[int | None, Parameter(alias="-j", help=declared_options(JobOptions)["jobs"].help)]
 Range = Annotated[
     str | None,
     Parameter(name="--range", help="Only these frames, START:END as numbered by info, END not included."),
@@ -73,20 +79,13 @@ def resolve_jobs(jobs: int | None, n_clips: int) -> int:
     return default_jobs(n_clips) if jobs is None else jobs
 
 
+def field_flag(name: str, option: Option) -> str:
+    """Return the flag of an option: ``--max-keys``."""
+    return option.flag or f"--{name.replace('_', '-')}"
+
+
 # Options of methods that have a command line option of their own; all others are given by --set.
-METHOD_FLAGS = {
-    "objective": "--objective",
-    "cost": "--cost",
-    "interpolation": "--interpolation",
-    "measure": "--measure",
-    "pins": "--pin",
-    "excluded": "--exclude",
-    "min_gap_frames": "--min-gap-frames",
-    "max_gap_frames": "--max-gap-frames",
-    "loop": "--loop",
-    "threads": "--threads",
-    "threshold": "--threshold",
-}
+METHOD_FLAGS = {name: field_flag(name, option) for name, option in declared_options(MethodOptions).items()}
 CONTACTS = "contacts"
 
 
@@ -224,8 +223,9 @@ def _parse_left_out(flag: str, texts: Sequence[str]) -> tuple[str, ...]:
     return () if names == ("none",) else names
 
 
+Parser: TypeAlias = Callable[[str, Sequence[str]], Any]  # takes the flag and the texts that were typed
 # Options whose text is more than one word or number; each may be given several times.
-PARSERS: Mapping[str, Callable[[str, Sequence[str]], Any]] = {
+PARSERS: dict[str, Parser] = {
     "pins": _parse_pins,
     "excluded": parse_frames,
     "joints": parse_joints,
@@ -235,8 +235,13 @@ PARSERS: Mapping[str, Callable[[str, Sequence[str]], Any]] = {
     "tags": parse_names,
     "limits": parse_limits,
 }
-TEXT_TYPES: Mapping[str, Any] = {**dict.fromkeys(PARSERS, tuple[str, ...]), "animation": str | None}
+TEXT_TYPES: dict[str, Any] = {
+    **dict.fromkeys(PARSERS, tuple[str, ...]),
+    "animation": str | None,
+    "theme": Literal["light", "dark"],  # the others are for pages
+}
 HAS_NEGATIVE = ("polish",)
+NO_PARSERS: Mapping[str, Parser] = MappingProxyType({})
 
 
 class Flags:
@@ -255,10 +260,26 @@ class Flags:
         """Return the options that were typed, by field name."""
         return {name: getattr(self, name) for name in self._typed}
 
+    def options(self) -> dict[str, Any]:
+        """Return all options that have a flag, by field name."""
+        return {name: getattr(self, name) for name in declared_options(type(self)) if name not in self.omitted}
+
+    def check(self) -> None:
+        """Raise UsageError for a number outside of its range, before any work is done."""
+        for name, value in self.options().items():
+            if not declared_options(type(self))[name].bounds or not isinstance(value, int | float):
+                continue
+            check = check_option_int if isinstance(value, int) else check_option_number
+            try:
+                check(type(self), name, value)
+            except OptionError as error:
+                raise UsageError.from_error(error) from None
+
     @classmethod
     def help_of(cls, name: str) -> str:
-        """Return the help text of an option."""
-        return declared_options(cls)[name].help
+        """Return the help text of an option's flag."""
+        option = declared_options(cls)[name]
+        return option.flag_help or option.help
 
 
 FlagsType = TypeVar("FlagsType", bound=Flags)
@@ -276,21 +297,36 @@ class _Parsed:
         return core_schema.any_schema()
 
 
-def with_flags(*, omit: Collection[str] = ()) -> Callable[[type[FlagsType]], type[FlagsType]]:
-    """Let cyclopts read the options of a class from the command line, each by a flag, except for those to ``omit``."""
+def with_flags(
+    *,
+    omit: Collection[str] = (),
+    only: Collection[str] | None = None,
+    list_parsers: Mapping[str, Parser] = NO_PARSERS,
+    word_parsers: Mapping[str, Parser] = NO_PARSERS,
+) -> Callable[[type[FlagsType]], type[FlagsType]]:
+    """Let cyclopts read the options of a class from the command line, each by a flag.
+
+    Those to ``omit``, and with ``only`` all others, have no flag. ``word_parsers`` parse options that are typed as one
+    word, ``list_parsers`` those that may be given several times, in addition to PARSERS.
+    """
+    parsers = {**PARSERS, **list_parsers, **word_parsers}
+    text_types = TEXT_TYPES | dict.fromkeys(list_parsers, tuple[str, ...]) | dict.fromkeys(word_parsers, str | None)
 
     def decorate(cls: type[FlagsType]) -> type[FlagsType]:
         hints, defaults = get_type_hints(cls), cls()
-        cls.omitted = omit
+        declared = declared_options(cls)
+        cls.omitted = omit if only is None else [name for name in declared if name not in only]
         cls.__annotations__ = {
             name: Annotated[
-                TEXT_TYPES.get(name, hints[name]),
+                text_types.get(name, hints[name]),
                 option,
-                _NO_FLAG if name in omit else _build_flag(name, option, getattr(defaults, name)),
+                _NO_FLAG if name in cls.omitted else _build_flag(name, option, getattr(defaults, name), parsers),
                 _Parsed(),
             ]
-            for name, option in declared_options(cls).items()
+            for name, option in declared.items()
         }
+        if off := [name for name, option in declared.items() if option.flag.startswith("--no-")]:
+            _turn_off(cls, off)
         if "__init__" in vars(cls):  # a dataclass of another module, where names in the base's annotations are unknown
             vars(cls)["__init__"].__annotations__ = {**cls.__annotations__, "return": None}
         return Parameter(name="*")(cls)
@@ -298,28 +334,35 @@ def with_flags(*, omit: Collection[str] = ()) -> Callable[[type[FlagsType]], typ
     return decorate
 
 
-def _build_flag(name: str, option: Option, default: Any) -> Parameter:
-    is_visible = default not in (None, ()) and isinstance(default, str | float) and default != 0.0
+def _turn_off(cls: type[Any], names: Collection[str]) -> None:
+    """Make the constructor turn off options whose flags --no-... were typed: cyclopts passes True for them."""
+    init = getattr(cls.__init__, "__wrapped__", cls.__init__)
+
+    @wraps(init)
+    def turn_off(self: Any, **values: Any) -> None:
+        init(self, **{name: not value if name in names else value for name, value in values.items()})
+
+    cls.__init__ = turn_off
+
+
+def _build_flag(name: str, option: Option, default: Any, parsers: Mapping[str, Parser]) -> Parameter:
+    is_count = isinstance(default, int) and not isinstance(default, bool)
+    is_visible = is_count or (isinstance(default, str | float) and bool(default))
     flag = field_flag(name, option)
     return Parameter(
         name=flag,
         negative=f"--no-{flag[2:]}" if name in HAS_NEGATIVE else "",
-        help=option.help,
+        help=option.flag_help or option.help,
         show_default=_format_default if is_visible else False,
-        converter=_convert_with(PARSERS[name], flag) if name in PARSERS else None,
+        converter=_convert_with(parsers[name], flag) if name in parsers else None,
     )
-
-
-def field_flag(name: str, option: Option) -> str:
-    """Return the flag of an option: ``--max-keys``."""
-    return option.flag or f"--{name.replace('_', '-')}"
 
 
 def _format_default(default: Any) -> str:
     return f"{default:.3g}" if isinstance(default, float) else str(default)
 
 
-def _convert_with(parse: Callable[[str, Sequence[str]], Any], flag: str) -> Callable[[Any, Sequence[Token]], Any]:
+def _convert_with(parse: Parser, flag: str) -> Callable[[Any, Sequence[Token]], Any]:
     return lambda _, tokens: parse(flag, [token.value for token in tokens])
 
 

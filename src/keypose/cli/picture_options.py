@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Group, Parameter
 
@@ -19,13 +19,11 @@ from keypose.cli.key_options import DEFAULT_COUNT, KeyCountFlags, SelectFlags, S
 from keypose.cli.output import UsageError, missing_argument_error
 from keypose.errors import OptionError
 from keypose.model import Motion, Selection, list_notes
-from keypose.options import LoadOptions, Option
-from keypose.pictures.chart.chart import MAX_SIZE_PX, MIN_SIZE_PX
-from keypose.pictures.curves import MAX_PANEL_PX, MIN_PANEL_PX, plot_curves
+from keypose.options import FeatureOptions, LoadOptions, Option
+from keypose.pictures.curves import plot_curves
 from keypose.pictures.error_curve import plot_errors
-from keypose.pictures.svg import MAX_SCALE, MIN_SCALE, Picture
-from keypose.pictures.timeline import MAX_ROW_PX, MIN_ROW_PX, timeline
-from keypose.validation import check_number
+from keypose.pictures.svg import Picture
+from keypose.pictures.timeline import timeline
 
 if TYPE_CHECKING:
     from keypose.cli.runner import HasSourceAndTarget
@@ -35,12 +33,6 @@ PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 PICTURE_GROUP = Parameter(group=Group("Picture", sort_key=1))
 KEYS_GROUP = Parameter(group=Group("Keys", sort_key=3))
 READ_GROUP = Parameter(group=Group("Reading", sort_key=4))
-Theme = Annotated[
-    Literal["light", "dark"], Parameter(show_default=True, help="The colour of the background."), PICTURE_GROUP
-]
-WidthPx = Annotated[float, Parameter(show_default=True, help="Width of the picture, in px."), PICTURE_GROUP]
-Title = Annotated[str | None, Parameter(help="The title. Default: the name of the motion."), PICTURE_GROUP]
-Scale = Annotated[float, Parameter(show_default=True, help="Pixels per px of a PNG."), PICTURE_GROUP]
 Overwrite = Annotated[
     bool,
     Parameter(negative="--no-overwrite", help="Replace the picture if it exists. Default: refuse."),
@@ -124,26 +116,12 @@ class PictureWriteFlags:
 DEFAULT_WRITE = PictureWriteFlags()
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class ChartFlags:
-    """The appearance of a chart."""
-
-    theme: Theme = "light"
-    width_px: WidthPx = 960.0
-    title: Title = None
-    scale: Scale = 2.0
+@o.with_flags(only=("joints",))
+class JointFlags(o.Flags, FeatureOptions):
+    """The joints from which keys are chosen."""
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class ErrorCurveFlags(ChartFlags):
-    """The appearance of an error curve, which is narrower."""
-
-    width_px: WidthPx = 720.0
-
-
-DEFAULT_CHART, DEFAULT_ERROR_CURVE = ChartFlags(), ErrorCurveFlags()
+DEFAULT_JOINTS = JointFlags()
 
 
 @dataclass(frozen=True)
@@ -249,14 +227,6 @@ def picture_document(picture: DrawnPicture) -> dict[str, Any]:
     }
 
 
-SIZES = {
-    "width_px": (MIN_SIZE_PX, MAX_SIZE_PX),
-    "height_px": (MIN_SIZE_PX, MAX_SIZE_PX),
-    "row_px": (MIN_ROW_PX, MAX_ROW_PX),
-    "panel_px": (MIN_PANEL_PX, MAX_PANEL_PX),
-}
-
-
 @dataclass(frozen=True)
 class Style:
     """The appearance of a picture."""
@@ -265,14 +235,11 @@ class Style:
     scale: float  # pixels per px
 
 
-def build_style(options: Mapping[str, Any], scale: float) -> Style:
+def build_style(chart: o.Flags) -> Style:
     """Return the style; sizes are checked before any work is done."""
-    with option_errors_as_usage():
-        check_number("scale", scale, min_value=MIN_SCALE, max_value=MAX_SCALE)
-        for name, (minimum, maximum) in SIZES.items():
-            if name in options:
-                check_number(name, options[name], min_value=minimum, max_value=maximum)
-    return Style(options, scale)
+    chart.check()
+    options = chart.options()
+    return Style(options, options.pop("scale"))
 
 
 @dataclass(frozen=True)
@@ -339,7 +306,8 @@ def draw_error_curve(job: ErrorCurveJob) -> DrawnPicture:
     start, stop = resolve_frame_range(job.frames, motion.n_frames)
     choice = select_with_report(motion, frames=(start, stop), **job.select_options)
     ladder, keys = choice.ladder, choice.selection
-    options = {"title": f"{motion.name}: error against keys, {ladder.method}"} | dict(job.style.options)
+    options = dict(job.style.options)
+    options["title"] = options["title"] or f"{motion.name}: error against keys, {ladder.method}"
     unit = "mm" if job.select_options.get("cost") == "inbetween" else ""
     picture = plot_errors(ladder, chosen=keys, unit=unit, n_frames=stop - start, **options)
     figures = {

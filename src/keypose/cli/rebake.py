@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from rich.console import Group
@@ -18,16 +18,44 @@ from keypose.batch.plan import Target
 from keypose.batch.rebake import RebakeJob, RebakeResult, rebake_clip
 from keypose.cli import messages, output
 from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows, score_document
-from keypose.cli.options import DEFAULT_EDIT_LOAD, EditLoadFlags
+from keypose.cli.options import DEFAULT_EDIT_LOAD, EditLoadFlags, Flags, with_flags
 from keypose.cli.output import Column, UsageError, escape_unprintable, missing_argument_error
 from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
 from keypose.cli.unbake import format_mm
+from keypose.options import MAX_RESIDUAL, RebakeOptions
 
 if TYPE_CHECKING:
     from keypose.batch.rebake import DetailSources
 
 
-MAX_RESIDUAL = 10.0  # a larger number is probably meant in percent
+def parse_residual(flag: str, texts: Sequence[str]) -> float:
+    """Parse ``0.7`` or ``70%`` into a fraction."""
+    (text,) = texts
+    percent = text.strip().endswith("%")
+    try:
+        share = float(text.strip().removesuffix("%")) / (100 if percent else 1)
+    except ValueError:
+        share = math.nan
+    if not math.isfinite(share):
+        raise UsageError(option=flag, value=text, expected="a number, such as 0.7 or 70%")
+    if share > MAX_RESIDUAL:
+        suggestion = "" if percent else f"; did you mean {text.strip()}%?"
+        raise UsageError(
+            f"is {share:g} times the detail",
+            option=flag,
+            value=text,
+            expected=f"at most {MAX_RESIDUAL:g}",
+            hint=f"1 is all of it{suggestion}",
+        )
+    return share
+
+
+@with_flags(word_parsers={"residual": parse_residual})
+class DetailFlags(Flags, RebakeOptions):
+    """How captured detail is added."""
+
+
+DEFAULT_DETAIL = DetailFlags()
 
 
 def rebake(
@@ -48,18 +76,7 @@ def rebake(
             "(.blend), or the .keys.json of the same name beside it.",
         ),
     ] = None,
-    residual: Annotated[
-        str,
-        Parameter(show_default=True, help="Amount of detail: 0 none, 1 or 100% all of it, as captured."),
-    ] = "0.7",
-    timing: Annotated[
-        Literal["auto", "keys", "frames"],
-        Parameter(
-            show_default=True,
-            help="Detail moves with the n-th key (keys), or stays in its frames (frames). auto: keys if keys were "
-            "moved in time.",
-        ),
-    ] = "auto",
+    detail: DetailFlags = DEFAULT_DETAIL,
     load: EditLoadFlags = DEFAULT_EDIT_LOAD,
     write: WriteFlags = DEFAULT_WRITE,
 ) -> int:
@@ -89,7 +106,6 @@ def rebake(
         )
     *names, out = paths
     existing_policy = write.existing_policy()
-    residual_share = parse_residual(residual)
     load_options = load.load_options()
     inputs = discover_clips(names)
     if inputs.problems:
@@ -103,32 +119,12 @@ def rebake(
     if overwritten is not None:
         raise UsageError(f"{overwritten} holds the captured detail", expected="another name for the result")
     work = [
-        RebakeJob(t.source, t.target, sources[t.source], residual_share, timing, load_options) for t in plan.targets
+        RebakeJob(t.source, t.target, sources[t.source], detail.residual, detail.timing, load_options)
+        for t in plan.targets
     ]
     is_single_file = [t.target for t in (*plan.targets, *plan.skipped)] == [Path(out)]
     workers = resolve_jobs(write.jobs, len(work))
     return run(work, plan.skipped, workers, is_single_file=is_single_file, json=write.json, quiet=write.quiet)
-
-
-def parse_residual(text: str) -> float:
-    """Parse ``0.7`` or ``70%`` into a fraction."""
-    percent = text.strip().endswith("%")
-    try:
-        share = float(text.strip().removesuffix("%")) / (100 if percent else 1)
-    except ValueError:
-        share = math.nan
-    if not math.isfinite(share):
-        raise UsageError(option="residual", value=text, expected="a number, such as 0.7 or 70%")
-    if share > MAX_RESIDUAL:
-        suggestion = "" if percent else f"; did you mean {text.strip()}%?"
-        raise UsageError(
-            f"is {share:g} times the detail",
-            option="residual",
-            value=text,
-            expected=f"at most {MAX_RESIDUAL:g}",
-            hint=f"1 is all of it{suggestion}",
-        )
-    return share
 
 
 def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:

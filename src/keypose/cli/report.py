@@ -13,14 +13,23 @@ from cyclopts import Group, Parameter
 from keypose.batch.file_discovery import ClipFiles, stem
 from keypose.cli import clip_view, output
 from keypose.cli.key_options import DEFAULT_UNBAKE, UnbakeFlags
-from keypose.cli.options import Jobs, Json
+from keypose.cli.options import Flags, Jobs, Json, with_flags
 from keypose.cli.output import UsageError, missing_argument_error
 from keypose.cli.runner import Quiet, RunResult, run_write_jobs
 from keypose.errors import FileError, OptionError
 from keypose.formats.base import write_atomically
+from keypose.options.pictures import PageOptions
 from keypose.pictures.report.build import ReportJob, ReportJobResult, page_path, render_report_page, run_report_job
 
 PAGE_GROUP = Parameter(group=Group("Page", sort_key=1))
+
+
+@with_flags()
+class PageFlags(Flags, PageOptions):
+    """The appearance of the page."""
+
+
+DEFAULT_PAGE = PageFlags()
 
 
 def report(
@@ -36,9 +45,7 @@ def report(
         ),
         PAGE_GROUP,
     ] = None,
-    title: Annotated[
-        str | None, Parameter(help="The title of the page. Default: the motion's name."), PAGE_GROUP
-    ] = None,
+    page: Annotated[PageFlags, PAGE_GROUP] = DEFAULT_PAGE,
     open_: Annotated[
         bool, Parameter(name="--open", negative="", help="Show the page in the browser when it is written."), PAGE_GROUP
     ] = False,
@@ -113,7 +120,7 @@ def report(
         )
         for n, file in enumerate(inputs.files, 1)
     ]
-    return run(work, target, title, workers, open_page=open_, json=json, quiet=quiet)
+    return run(work, target, page.title, workers, open_page=open_, json=json, quiet=quiet)
 
 
 def check_page_path(output_path: Path | None, inputs: ClipFiles, *, overwrite: bool) -> Path:

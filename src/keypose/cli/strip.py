@@ -15,17 +15,18 @@ from keypose.api.select import ladder, select
 from keypose.batch.file_discovery import ClipFiles, load_clip, resolve_frame_range
 from keypose.batch.plan import ExistingPolicy, Plan, Target, make_folder
 from keypose.cli import output, runner
-from keypose.cli.key_options import Joints
+from keypose.cli.options import Flags, with_flags
 from keypose.cli.output import UsageError
 from keypose.cli.picture_options import (
+    DEFAULT_JOINTS,
     DEFAULT_SOURCE,
     KEYS_GROUP,
     PICTURE_GROUP,
     DrawnPicture,
+    JointFlags,
     Mark,
     SourceFlags,
     StripKeyFlags,
-    Theme,
     option_errors_as_usage,
     picture_document,
     png_size,
@@ -34,12 +35,49 @@ from keypose.cli.runner import DEFAULT_WRITE, RunResult, WriteFlags, run_write_j
 from keypose.methods import METHODS
 from keypose.model import Motion, Selection, list_notes
 from keypose.options import LoadOptions
+from keypose.options.pictures import StripOptions
 from keypose.pictures.strip import strip as make_picture
 from keypose.pictures.strip.canvas import SizeOptions, check_rows
-from keypose.pictures.strip.scene import DEFAULT_KEYS, MAX_POSES
-from keypose.pictures.svg import MAX_SCALE, MIN_SCALE, SUFFIXES, picture_path
+from keypose.pictures.strip.scene import DEFAULT_KEYS
+from keypose.pictures.svg import SUFFIXES, picture_path
 from keypose.pictures.view import VIEWS, build_view
-from keypose.validation import check_int, check_number
+
+
+def parse_view(flag: str, texts: Sequence[str]) -> str | float:
+    """Parse the name of a view, or degrees."""
+    (text,) = texts
+    if text in VIEWS:
+        return text
+    if re.fullmatch(r"[+-]?[0-9]{1,6}(\.[0-9]*)?", text):
+        return float(text)
+    raise UsageError(
+        option=flag, value=text, expected=f"one of {', '.join(VIEWS)}, or degrees from the front to the left"
+    )
+
+
+def parse_size(flag: str, texts: Sequence[str]) -> tuple[float, float]:
+    """Parse ``320x90`` into width and height."""
+    (text,) = texts
+    match = re.fullmatch(r"([0-9]{1,6}) ?[x×] ?([0-9]{1,6})", text.strip())
+    if not match:
+        raise UsageError(option=flag, value=text, expected="WIDTHxHEIGHT, such as 320x90")
+    return float(match[1]), float(match[2])
+
+
+@with_flags(word_parsers={"view": parse_view, "size_px": parse_size})
+class StripFlags(Flags, StripOptions):
+    """The appearance of a strip."""
+
+
+DEFAULT_STYLE = StripFlags()
+
+
+def check_style(style: StripFlags) -> None:
+    """Raise UsageError for invalid sizes and numbers before any work is done."""
+    with option_errors_as_usage():
+        check_rows(style.per_row, style.layout)
+        SizeOptions.parse(style.height_px, style.width_px, style.size_px)
+    style.check()
 
 
 def strip(
@@ -51,52 +89,12 @@ def strip(
             "folder for more.",
         ),
     ],
-    layout: Annotated[
-        Literal["side", "time", "path", "expanded", "in-place"],
-        Parameter(
-            show_default=True,
-            help="Poses side by side, spaced by time, at their true positions, along the path but pushed apart so "
-            "that no pose covers another, or all in one place.",
-        ),
-        PICTURE_GROUP,
-    ] = "side",
-    per_row: Annotated[
-        int | None,
-        Parameter(help="Number of poses in a row. Default: all."),
-        PICTURE_GROUP,
-    ] = None,
-    view: Annotated[
-        str,
-        Parameter(
-            show_default=True,
-            help="Direction of view: best (shows most of the motion), front, left, right, back, three-quarter, or "
-            "degrees from the figure's front to its left.",
-        ),
-        PICTURE_GROUP,
-    ] = "best",
-    ghosts: Annotated[int, Parameter(help="Number of faint poses between each two keys."), PICTURE_GROUP] = 0,
-    rank: Annotated[
-        bool,
-        Parameter(negative="", help="Draw less important poses more transparent, for methods that rank: farthest."),
-        PICTURE_GROUP,
-    ] = False,
-    no_captions: Annotated[bool, Parameter(negative="", help="Do not print frames and times."), PICTURE_GROUP] = False,
-    title: Annotated[str | None, Parameter(help="The title. Default: none."), PICTURE_GROUP] = None,
-    theme: Theme = "light",
-    height_px: Annotated[
-        float | None, Parameter(help="Height of the picture, in px. Default: 180 per row."), PICTURE_GROUP
-    ] = None,
-    width_px: Annotated[float | None, Parameter(help="Maximum width, in px."), PICTURE_GROUP] = None,
-    size_px: Annotated[str | None, Parameter(help="Exactly this size, WIDTHxHEIGHT: 320x90."), PICTURE_GROUP] = None,
-    no_background: Annotated[bool, Parameter(negative="", help="Transparent background."), PICTURE_GROUP] = False,
-    scale: Annotated[
-        float | None, Parameter(help="Pixels per px of a PNG. Default: 2, or 1 with --size-px."), PICTURE_GROUP
-    ] = None,
+    style: Annotated[StripFlags, PICTURE_GROUP] = DEFAULT_STYLE,
     to: Annotated[
         Literal["png", "svg"] | None, Parameter(help="The format of pictures in a folder. Default: png."), PICTURE_GROUP
     ] = None,
     mark: Mark = (),
-    joints: Annotated[Joints, KEYS_GROUP] = (),
+    joints: Annotated[JointFlags, KEYS_GROUP] = DEFAULT_JOINTS,
     keys: StripKeyFlags | None = None,
     source: SourceFlags = DEFAULT_SOURCE,
     write: Annotated[WriteFlags, PICTURE_GROUP] = DEFAULT_WRITE,
@@ -117,29 +115,14 @@ def strip(
       keypose strip takes/ pictures/ --size-px 320x90
     """
     from keypose.batch.file_discovery import discover_clips
-    from keypose.cli.options import parse_joints, resolve_jobs
+    from keypose.cli.options import resolve_jobs
     from keypose.cli.picture_options import parse_marked_frames
     from keypose.cli.runner import split_paths
 
     names, out = split_paths(paths, "strip")
     existing_policy = write.existing_policy()
     marked_frames = parse_marked_frames(mark, keys)
-    select_options = parse_select_options(keys or StripKeyFlags(), parse_joints("--joints", joints), marked_frames)
-    style = {
-        "layout": layout,
-        "per_row": per_row,
-        "view": parse_view(view),
-        "ghosts": ghosts,
-        "rank": rank,
-        "captions": not no_captions,
-        "title": title,
-        "theme": theme,
-        "height_px": height_px,
-        "width_px": width_px,
-        "size_px": parse_size(size_px),
-        "background": not no_background,
-        "scale": scale,
-    }
+    select_options = parse_select_options(keys or StripKeyFlags(), joints.joints or (), marked_frames)
     check_style(style)
     load_options, frames = source.load.load_options(), source.frame_range()
     inputs = discover_clips(names)
@@ -147,7 +130,8 @@ def strip(
         raise inputs.problems[0]
     plan = build_plan(inputs, names, out, to, existing_policy)
     work = [
-        StripJob(t.source, t.target, load_options, frames, style, marked_frames, select_options) for t in plan.targets
+        StripJob(t.source, t.target, load_options, frames, style.options(), marked_frames, select_options)
+        for t in plan.targets
     ]
     return run(work, plan.skipped, resolve_jobs(write.jobs, len(work)), json=write.json, quiet=write.quiet)
 
@@ -174,37 +158,6 @@ def parse_select_options(
             "says which frames are shown, and --joints how to choose some", option="mark", value=True, expected="one"
         )
     return keys.select_options() | ({"joints": joints} if joints else {})
-
-
-def parse_view(text: str) -> str | float:
-    """Parse the name of a view, or degrees."""
-    if text in VIEWS:
-        return text
-    if re.fullmatch(r"[+-]?[0-9]{1,6}(\.[0-9]*)?", text):
-        return float(text)
-    raise UsageError(
-        option="view", value=text, expected=f"one of {', '.join(VIEWS)}, or degrees from the front to the left"
-    )
-
-
-def parse_size(text: str | None) -> tuple[float, float] | None:
-    """Parse ``320x90`` into width and height."""
-    if text is None:
-        return None
-    match = re.fullmatch(r"([0-9]{1,6}) ?[x×] ?([0-9]{1,6})", text.strip())
-    if not match:
-        raise UsageError(option="size_px", value=text, expected="WIDTHxHEIGHT, such as 320x90")
-    return float(match[1]), float(match[2])
-
-
-def check_style(style: Mapping[str, Any]) -> None:
-    """Raise UsageError for invalid sizes and numbers before any work is done."""
-    with option_errors_as_usage():
-        check_rows(style["per_row"], style["layout"])
-        SizeOptions.parse(style["height_px"], style["width_px"], style["size_px"])
-        check_int("ghosts", style["ghosts"], min_value=0, max_value=MAX_POSES)
-        if style["scale"] is not None:
-            check_number("scale", style["scale"], min_value=MIN_SCALE, max_value=MAX_SCALE)
 
 
 def build_plan(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -10,11 +10,9 @@ from cyclopts import Group, Parameter
 
 from keypose.cli.options import Flags, with_flags
 from keypose.cli.picture_options import (
-    DEFAULT_CHART,
     DEFAULT_SOURCE,
     DEFAULT_WRITE,
     PICTURE_GROUP,
-    ChartFlags,
     KeyFlags,
     Mark,
     PictureWriteFlags,
@@ -22,16 +20,23 @@ from keypose.cli.picture_options import (
 )
 from keypose.cli.swings import DEFAULT_BOUNDS, SwingBoundFlags
 from keypose.options import SwingOptions
+from keypose.options.pictures import PngOptions, TimelineOptions
 
 SWINGS_GROUP = Parameter(group=Group("Swings", sort_key=2))
 
 
-@with_flags(omit=[each.name for each in fields(SwingOptions) if each.name != "threshold"])
+@with_flags(only=("threshold",))
 class ThresholdFlags(Flags, SwingOptions):
     """How swings are found."""
 
 
-DEFAULT_FIND = ThresholdFlags()
+@with_flags(omit=("legend",))
+@dataclass(frozen=True)
+class TimelineFlags(Flags, PngOptions, TimelineOptions):
+    """The appearance of a timeline."""
+
+
+DEFAULT_FIND, DEFAULT_CHART = ThresholdFlags(), TimelineFlags()
 
 
 def timeline(
@@ -39,16 +44,7 @@ def timeline(
     out: Annotated[str, Parameter(help="The picture: NAME.svg or NAME.png.")],
     /,
     *,
-    chart: ChartFlags = DEFAULT_CHART,
-    joints: Annotated[
-        tuple[str, ...],
-        Parameter(
-            negative="",
-            help="Joints, body parts or groups to show, hands,head. Default: all that swing, except fingers and toes.",
-        ),
-        PICTURE_GROUP,
-    ] = (),
-    row_px: Annotated[float, Parameter(show_default=True, help="Height of a row, in px."), PICTURE_GROUP] = 15.0,
+    chart: Annotated[TimelineFlags, PICTURE_GROUP] = DEFAULT_CHART,
     find: Annotated[ThresholdFlags, SWINGS_GROUP] = DEFAULT_FIND,
     bounds: Annotated[SwingBoundFlags, SWINGS_GROUP] = DEFAULT_BOUNDS,
     mark: Mark = (),
@@ -72,24 +68,15 @@ def timeline(
     from keypose.batch.swings import SwingsLoader
     from keypose.cli import picture_options as jobs
     from keypose.cli import swings
-    from keypose.cli.options import parse_joints
     from keypose.cli.picture_options import check_picture_path, parse_marked_frames, run_picture_job
 
     options = find.typed_options()
     swings.check_modes(sweep=False, bounds=bounds, options=options, others={})
     marked_frames = parse_marked_frames(mark, keys)
     select_options = None if keys is None else keys.select_options()
-    style = {
-        "theme": chart.theme,
-        "width_px": chart.width_px,
-        "row_px": row_px,
-        "title": chart.title,
-        "joints": parse_joints("--joints", joints) or None,
-    }
     finding = SwingsLoader(
         source.load.load_options(), source.frame_range(), None, options, bounds.max_deg, bounds.max_mm
     )
     target = check_picture_path(out, Path(file), overwrite=write.overwrite)
-    drawn_style = jobs.build_style(style, chart.scale)
-    job = jobs.TimelineJob(Path(file), target, finding, drawn_style, marked_frames, select_options)
+    job = jobs.TimelineJob(Path(file), target, finding, jobs.build_style(chart), marked_frames, select_options)
     return run_picture_job("Drawing", jobs.draw_timeline, job, json=write.json, quiet=write.quiet)

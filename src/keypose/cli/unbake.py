@@ -20,12 +20,22 @@ from keypose.batch.unbake import UnbakeJob, UnbakeResult, unbake_clip
 from keypose.cli import output
 from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows, score_document
 from keypose.cli.key_options import DEFAULT_UNBAKE, UnbakeFlags
+from keypose.cli.options import Flags, with_flags
 from keypose.cli.output import Column, escape_unprintable
 from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
 from keypose.formats import blend, keys_json
 from keypose.metrics import Score
+from keypose.options import UnbakeOptions
 
 WRITE_GROUP = Parameter(group=Group("Writing", sort_key=6))
+
+
+@with_flags(only=("residual",))
+class DetailFlags(Flags, UnbakeOptions):
+    """Whether the detail that the curves omit is stored."""
+
+
+DEFAULT_DETAIL = DetailFlags()
 
 
 def unbake(
@@ -38,11 +48,7 @@ def unbake(
         ),
     ],
     to: Annotated[TargetFormat, WRITE_GROUP] = None,
-    no_residual: Annotated[
-        bool,
-        Parameter(negative="", help="Do not store the detail that the curves omit. Then rebake cannot restore it."),
-        WRITE_GROUP,
-    ] = False,
+    detail: Annotated[DetailFlags, WRITE_GROUP] = DEFAULT_DETAIL,
     no_keys: Annotated[
         bool,
         Parameter(negative="", help="Do not write the lossless NAME.keys.json beside each result."),
@@ -79,7 +85,7 @@ def unbake(
 
     names, out = split_paths(paths, "unbake")
     existing_policy = write.existing_policy()
-    key_options, curve_options = flags.key_options(), flags.curve_options(residual=not no_residual)
+    key_options, curve_options = flags.key_options(), flags.curve_options(residual=detail.residual)
     load_options = flags.load.load_options()
     fps, frames = check_fps(flags.fps, "--fps"), parse_range(flags.range_)
     inputs = discover_clips(names)

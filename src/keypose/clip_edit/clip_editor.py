@@ -24,12 +24,12 @@ from keypose.library.canonical import canonical_body
 from keypose.methods.salient import available_cores
 from keypose.metrics import Score, score, score_positions
 from keypose.model import KeyedMotion, Ladder, Motion, Selection
-from keypose.options import Interpolation
+from keypose.options import Interpolation, check_option_int, check_option_number
+from keypose.options.clip_edit import ClipKeyOptions, DetailOptions
 from keypose.swings import Swings, swings
 from keypose.swings.settings import Settings
-from keypose.validation import check_bool, check_choice, check_int, check_number
+from keypose.validation import check_bool, check_choice
 
-MAX_RESIDUAL = 2.0
 CACHE_SIZE = 24  # max ladders, curves and edits of one clip
 CACHE_POSES = 20_000_000  # max joints x frames of all of these together
 
@@ -109,7 +109,7 @@ class ClipEditor:
         residual: float = 0.0,
     ) -> FittedCurves:
         """Fit curves through ``frames`` and add a share of the residual; without ``polish`` quickly, scored in part."""
-        share = check_number("residual", residual, min_value=0.0, max_value=MAX_RESIDUAL)
+        share = check_option_number(DetailOptions, "residual", residual)
         keyed = self.fit_keys(frames, interpolation, polish=polish)
         if share:
             keyed = add_residual(keyed, self.motion)
@@ -132,7 +132,7 @@ class ClipEditor:
             return tuple(
                 first + key for key in section.select_within(spec.for_section(first, last), tolerance_mm, interpolation)
             )
-        tolerance = check_number("tolerance_mm", tolerance_mm, above=0.0)
+        tolerance = check_option_number(ClipKeyOptions, "tolerance_mm", tolerance_mm)
         check_choice("interpolation", interpolation, INTERPOLATIONS)
         if self.motion.height <= 0:
             raise OptionError("the figure has no height, so nothing can be stated in mm", subject=self.motion.name)
@@ -228,7 +228,7 @@ class MethodResult:
 
 def compare_methods(editor: ClipEditor, methods: Iterable[str], keys: int) -> tuple[MethodResult, ...]:
     """Return for each method its largest selection of up to ``keys`` keys, or else its smallest, with curves."""
-    check_int("keys", keys, min_value=2)
+    check_option_int(ClipKeyOptions, "keys", keys)
     results = []
     for method in methods:
         ladder = editor.ladder_view(SelectionSpec(method=method)).ladder

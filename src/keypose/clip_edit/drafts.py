@@ -21,6 +21,7 @@ from keypose.errors import KeyposeError, OptionError
 from keypose.metrics import Score
 from keypose.model import KeyedMotion, Motion
 from keypose.options import CurveOptions, InterpolationOption, Option, SwingOptions, ThresholdOption
+from keypose.options.clip_edit import Residual
 from keypose.swings import Swings
 from keypose.swings.edit import SwingEdit
 
@@ -30,9 +31,6 @@ MAX_STATES = 64  # cached per draft, for undo
 MAX_TIPPING_CELLS = 1_000_000  # joints x frames beyond which balance is not checked
 
 Keys: TypeAlias = Annotated[tuple[Frame, ...], Option("Frames of keys.", min_length=1, max_length=MAX_KEYS)]
-Residual: TypeAlias = Annotated[
-    float, Option("Share of the captured detail that is added.", min_value=0.0, max_value=2.0)
-]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,11 +18,11 @@ from keypose.errors import OptionError
 from keypose.formats import FORMATS, Format, save, swings_json, writable_suffixes
 from keypose.formats.base import Extra
 from keypose.model import KeyedMotion, Motion
-from keypose.options import Interpolation
+from keypose.options import Interpolation, check_option_int
+from keypose.options.clip_edit import ClipKeyOptions
 from keypose.pictures.report import report
 from keypose.pictures.strip import strip
 from keypose.swings import Swings
-from keypose.validation import check_int
 
 STRIPS = (".strip.svg", ".strip.png")
 REPORT = ".report.html"
@@ -78,7 +78,7 @@ class ExportOptions:
         if self.frames is not None:
             object.__setattr__(self, "frames", check_frames("frames", self.frames, min_value=0))
         if self.keys is not None:
-            check_int("keys", self.keys, min_value=2)
+            check_option_int(ClipKeyOptions, "keys", self.keys)
         if sum(each is not None for each in (self.frames, self.keys, self.draft)) > 1:
             raise OptionError("several of frames, keys and draft", expected="one of them or none")
         for name, is_given in (("tolerance_mm", self.tolerance_mm is not None), ("lossless", self.lossless)):

@@ -11,8 +11,9 @@ from keypose.clip_edit.field_checks import check_frames, check_mapping, check_te
 from keypose.errors import OptionError
 from keypose.methods import METHODS
 from keypose.model import Motion
-from keypose.options import DEFAULT_METHOD, MAX_SMOOTHING_S
-from keypose.validation import check_choice, check_int, check_number
+from keypose.options import DEFAULT_METHOD, SelectOptions, check_option_int, check_option_number
+from keypose.options.clip_edit import ClipKeyOptions
+from keypose.validation import check_choice
 
 MIN_LADDER_KEYS, FRAMES_PER_KEY, MAX_LADDER_KEYS = 60, 5, 400  # default size of a ladder
 MAX_TOLERANCE_KEYS = 1200  # of a ladder, if a tolerance needs more than that
@@ -46,13 +47,13 @@ class SelectionSpec:
         set_(self, "weights", None if self.weights is None else check_weights("weights", self.weights))
         set_(self, "pins", check_frames("pins", self.pins, min_value=0))
         set_(self, "excluded", check_frames("excluded", self.excluded, min_value=0))
-        for name, min_value in (("first_frame", 0), ("last_frame", 0), ("max_keys", 2)):
+        for name in ("first_frame", "last_frame", "max_keys"):
             if getattr(self, name) is not None:
-                set_(self, name, check_int(name, getattr(self, name), min_value=min_value))
+                set_(self, name, check_option_int(ClipKeyOptions, name, getattr(self, name)))
         set_(
             self,
             "smoothing_s",
-            check_number("smoothing_s", self.smoothing_s, min_value=0.0, max_value=MAX_SMOOTHING_S),
+            check_option_number(SelectOptions, "smoothing_s", self.smoothing_s),
         )
         if self.options is not None:
             self._check_options()

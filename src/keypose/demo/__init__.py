@@ -13,18 +13,21 @@ from keypose.demo.performance import compute_controls
 from keypose.demo.rig import pose_figure
 from keypose.errors import OptionError
 from keypose.model import Motion
+from keypose.options import declared_options
+from keypose.options.compare import DemoOptions
 from keypose.rotations import IDENTITY
 
 __all__ = ["demo_motion"]
 
-MIN_FPS, MAX_FPS = 1.0, 10_000.0
+_BOUNDS = declared_options(DemoOptions)["fps"].bounds
+MIN_FPS, MAX_FPS = _BOUNDS["min_value"], _BOUNDS["max_value"]
 
 
 def demo_motion(fps: float = 120.0, seed: int = 0) -> Motion:
     """Return a figure that stands, walks along a curve, turns around, jumps, kicks and stands again.
 
-    The same continuous motion is sampled at any frame rate. ``seed`` changes only a small sway. Units are metres, Y is
-    up.
+    The same continuous motion is sampled at any frame rate ``fps``. ``seed`` changes only a small sway. Units are
+    metres, Y is up.
     """
     if not isinstance(fps, Real) or not MIN_FPS <= fps <= MAX_FPS:
         raise OptionError(f"{fps!r} frames per second", expected=f"a number from {MIN_FPS:g} to {MAX_FPS:g}")

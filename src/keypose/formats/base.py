@@ -27,9 +27,9 @@ from keypose.limits import SMALL_MOTION_BYTES as SMALL_MOTION_BYTES
 from keypose.limits import Limits as Limits
 from keypose.limits import limit_hint
 from keypose.model import KeyedMotion, Motion
-from keypose.options import DEFAULT_LOAD_OPTIONS, Gaps, LoadOptions, ReferencePose, declared_options
+from keypose.options import DEFAULT_LOAD_OPTIONS, Gaps, LoadOptions, OutputOptions, ReferencePose, check_option_number
 from keypose.swings import Swings
-from keypose.validation import check_choice, check_number
+from keypose.validation import check_choice
 
 logger = logging.getLogger("keypose")
 
@@ -95,18 +95,15 @@ def build_load_options(
         skeleton,
         check_choice("gaps", gaps, get_args(Gaps)),  # type: ignore[arg-type]
         animation,
-        None if fps is None else check_number("fps", fps, **declared_options(LoadOptions)["fps"].bounds),
+        None if fps is None else check_option_number(LoadOptions, "fps", fps),
         limits or Limits(),
     )
 
 
 @dataclass(frozen=True)
-class SaveOptions:
+class SaveOptions(OutputOptions):
     """The keywords of ``save``; each writer uses some of them."""
 
-    reference_pose: bool = False  # write the reference pose as an extra first frame
-    tolerance_mm: float | None = None  # of a .kps file; None: the default
-    lossless: bool = False
     keyed: KeyedMotion | None = None  # stored in a .kps file in addition to the frames
     swings: Swings | None = None
 

@@ -25,11 +25,10 @@ from keypose.library.descriptors.description import Posture, posture
 from keypose.library.search.part_gallery import PartTrack, build_part_track
 from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable, build_body_swing_table
 from keypose.model import Motion, Skeleton, list_notes
-from keypose.options import DEFAULT_LOAD_OPTIONS, LoadOptions
+from keypose.options import DEFAULT_LOAD_OPTIONS, LoadOptions, check_option_number
+from keypose.options.library import AddOptions
 from keypose.pictures.strip import strip
 from keypose.storage import encode_kps
-from keypose.storage.writer import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM
-from keypose.validation import check_number
 
 ANALYSIS_VERSION = 2  # analyses of other versions are replaced by ``rebuild``
 
@@ -288,7 +287,7 @@ def check_tolerance_mm(tolerance_mm: float | None) -> float | None:
     """Return the checked tolerance of lossy storage; None: the original bytes are stored."""
     if tolerance_mm is None:
         return None
-    return check_number("tolerance_mm", tolerance_mm, min_value=MIN_TOLERANCE_MM, max_value=MAX_TOLERANCE_MM)
+    return check_option_number(AddOptions, "tolerance_mm", tolerance_mm)
 
 
 def apply_tolerance(source: SourceFile, tolerance_mm: float | None) -> SourceFile:

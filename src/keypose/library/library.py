@@ -19,7 +19,7 @@ from keypose.library.blobs import open_blobs
 from keypose.library.blobs.folder import check_owner
 from keypose.library.clip_insert import parse_load_keywords
 from keypose.library.ingest import ReportCollector
-from keypose.library.ingest.run import OnProgress, ingest
+from keypose.library.ingest.run import IngestKeywords, OnProgress, ingest
 from keypose.library.listing import Filters
 from keypose.library.rebuild import OnRebuildProgress, rebuild_library
 from keypose.library.records import Clip, Draft, Facets, Fault, IngestCounts, IngestReport, Stats
@@ -32,6 +32,7 @@ from keypose.library.search.swing_overlap import SwingTable
 from keypose.library.store import Database, Store
 from keypose.model import Motion
 from keypose.options import LoadKeywords
+from keypose.options.library import AddKeywords, ListFilterKeywords, Ranker, SearchFilterKeywords, Sort
 from keypose.pictures.svg import Picture, parse_size
 from keypose.validation import check_number
 
@@ -49,11 +50,12 @@ class Library:
     read and write at once; writers wait for each other up to ``busy_s`` seconds. ``create=False`` opens existing
     libraries only. Clips are referred to by name or by hash; eight digits of it are sufficient.
 
-    Searches take a motion, or the name of a clip of the library, which is then excluded from the hits. All take the
-    same filters: ``words``, each a prefix of a word in the clip's names or tags; ``tags``, all of which it must have;
-    its duration; and the hash of its ``skeleton``. ``joints`` are the body parts to compare, such as ``"arms"`` or
-    ``"left_leg"``. With ``mirrored``, clips may also match with left and right exchanged; with ``deduplicate``, copies
-    of one take are one hit.
+    Searches take a motion, or the name of a clip of the library, which is then excluded from the hits, and return at
+    most ``limit`` hits. All searches and lists take the same filters: ``words``, each a prefix of a word in the clip's
+    names or tags; ``tags``, all of which it must have; ``min_duration_s`` and ``max_duration_s``, both inclusive; and
+    ``skeleton``, the hash of its rig. ``joints`` are the body parts to compare, such as ``"arms"`` or ``"left_leg"``.
+    With ``mirrored``, clips may also match with left and right exchanged; with ``deduplicate``, copies of one
+    take are one hit; with ``multiple``, one clip has several hits.
     """
 
     def __init__(
@@ -124,57 +126,29 @@ class Library:
         self,
         words: str | None = None,
         *,
-        tags: Iterable[str] = (),
-        min_duration_s: float | None = None,
-        max_duration_s: float | None = None,
-        skeleton: str | None = None,
-        body_part: str | None = None,
-        sort: str = "name",
+        sort: Sort = "name",
         limit: int | None = None,
         skip: int = 0,
+        **filters: Unpack[ListFilterKeywords],
     ) -> tuple[Clip, ...]:
-        """Return clips sorted by ``"name"``, or ``"newest"``, ``"longest"`` or ``"shortest"`` first.
+        """Return clips that meet the filters; ``body_part`` is a limb that swings widely, such as ``"left_leg"``.
 
-        Sorted by name, clips with the name ``words`` come first.
-
-        ``words``: each is a prefix of a word in the names or tags; ``tags``: the clip has all of them;
-        ``min_duration_s``, ``max_duration_s``: seconds, both inclusive; ``skeleton``: the hash of its rig;
-        ``body_part``: a limb that swings widely, such as ``"left_leg"``.
+        ``sort``: by ``"name"``, those whose name equals ``words`` first; or ``"newest"``, ``"longest"`` or
+        ``"shortest"`` first. ``skip`` clips are left out at the start, and at most ``limit`` are returned.
         """
-        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
-        return listing.list_clips(self._store, filters, sort, limit, skip, words)
+        return listing.list_clips(self._store, Filters.parse(words, **filters), sort, limit, skip, words)
 
     def clips_named(self, name: str) -> tuple[Clip, ...]:
         """Return the clips of exactly this name: there may be several."""
         return listing.find_by_name(self._store, name)
 
-    def count(
-        self,
-        words: str | None = None,
-        *,
-        tags: Iterable[str] = (),
-        min_duration_s: float | None = None,
-        max_duration_s: float | None = None,
-        skeleton: str | None = None,
-        body_part: str | None = None,
-    ) -> int:
+    def count(self, words: str | None = None, **filters: Unpack[ListFilterKeywords]) -> int:
         """Return the number of clips that ``clips`` would return."""
-        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
-        return listing.count_clips(self._store, filters)
+        return listing.count_clips(self._store, Filters.parse(words, **filters))
 
-    def facets(
-        self,
-        words: str | None = None,
-        *,
-        tags: Iterable[str] = (),
-        min_duration_s: float | None = None,
-        max_duration_s: float | None = None,
-        skeleton: str | None = None,
-        body_part: str | None = None,
-    ) -> Facets:
+    def facets(self, words: str | None = None, **filters: Unpack[ListFilterKeywords]) -> Facets:
         """Return counts of tags, durations and moving body parts of the clips that ``clips`` would return."""
-        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
-        return listing.facets(self._store, filters)
+        return listing.facets(self._store, Filters.parse(words, **filters))
 
     def tags(self) -> tuple[tuple[str, int], ...]:
         """Return all tags with their numbers of clips, the most used first."""
@@ -196,53 +170,15 @@ class Library:
     # Adding
 
     @overload
-    def add(
-        self,
-        content: bytes | Motion,
-        *,
-        name: str | None = None,
-        tags: Iterable[str] = (),
-        source: str | None = None,
-        licence: str = "",
-        note: str = "",
-        tolerance_mm: float | None = None,
-        **load_options: Unpack[LoadKeywords],
-    ) -> Clip: ...
+    def add(self, content: bytes | Motion, *, name: str | None = None, **options: Unpack[AddKeywords]) -> Clip: ...
 
     @overload
     def add(  # type: ignore[overload-overlap]  # a text is a path, though texts could be gone through too
-        self,
-        content: str | PathLike[str],
-        *,
-        name: str | None = None,
-        tags: Iterable[str] = (),
-        source: str | None = None,
-        licence: str = "",
-        note: str = "",
-        tolerance_mm: float | None = None,
-        jobs: int | None = None,
-        engine: str | None = None,
-        on_progress: OnProgress | None = None,
-        tag_folders: bool = False,
-        **load_options: Unpack[LoadKeywords],
+        self, content: str | PathLike[str], *, name: str | None = None, **options: Unpack[IngestKeywords]
     ) -> Clip | IngestReport: ...
 
     @overload
-    def add(
-        self,
-        content: Iterable[str | PathLike[str]],
-        *,
-        tags: Iterable[str] = (),
-        source: str | None = None,
-        licence: str = "",
-        note: str = "",
-        tolerance_mm: float | None = None,
-        jobs: int | None = None,
-        engine: str | None = None,
-        on_progress: OnProgress | None = None,
-        tag_folders: bool = False,
-        **load_options: Unpack[LoadKeywords],
-    ) -> IngestReport: ...
+    def add(self, content: Iterable[str | PathLike[str]], **options: Unpack[IngestKeywords]) -> IngestReport: ...
 
     def add(
         self,
@@ -277,31 +213,10 @@ class Library:
         ``on_progress`` is called for each file once it is durable. An interrupted ingest continues when started again.
         ``tag_folders``: names of the folders below the given one become tags.
         """
-        if isinstance(content, Motion | bytes):
-            return clip_insert.add(
-                self._store,
-                content,
-                name,
-                tags,
-                source,
-                licence,
-                note,
-                tolerance_mm,
-                parse_load_keywords(load_options),
-            )
+        if isinstance(content, Motion | bytes) or (isinstance(content, str | PathLike) and not _is_folder(content)):
+            options = parse_load_keywords(load_options)
+            return clip_insert.add(self._store, content, name, tags, source, licence, note, tolerance_mm, options)
         if isinstance(content, str | PathLike):
-            if not os.path.isdir(content):  # noqa: PTH112 - Path.is_dir raises for names that are too long
-                return clip_insert.add(
-                    self._store,
-                    content,
-                    name,
-                    tags,
-                    source,
-                    licence,
-                    note,
-                    tolerance_mm,
-                    parse_load_keywords(load_options),
-                )
             content = (content,)
         elif not isinstance(content, Iterable):
             raise OptionError(f"{type(content).__name__} to add", expected="a path, bytes or a Motion")
@@ -389,7 +304,7 @@ class Library:
     def describe(
         self, clip: str, *, source: str | None = None, licence: str | None = None, note: str | None = None
     ) -> Clip:
-        """Change the metadata of a clip; None leaves a field as it is, "" clears it."""
+        """Change ``source``, ``licence`` and ``note`` of a clip; None leaves a field as it is, "" clears it."""
         return metadata.describe(self._store, clip, {"source": source, "licence": licence, "note": note})
 
     def tag(self, clip: str, *tag_names: str) -> Clip:
@@ -455,15 +370,11 @@ class Library:
         query: Motion | str,
         *,
         limit: int = 10,
-        words: str | None = None,
-        tags: Iterable[str] = (),
-        min_duration_s: float | None = None,
-        max_duration_s: float | None = None,
-        skeleton: str | None = None,
         joints: str | Sequence[str] | None = None,
         mirrored: bool = True,
-        ranker: str = "descriptors",
+        ranker: Ranker = "descriptors",
         deduplicate: bool = True,
+        **filters: Unpack[SearchFilterKeywords],
     ) -> tuple[Hit, ...]:
         """Return clips that resemble ``query``, nearest first. ``ranker="swings"`` compares swings (Chia 2009)."""
         return search(
@@ -471,7 +382,7 @@ class Library:
             self._candidate_source,
             query,
             limit=limit,
-            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
+            filters=Filters.parse(**filters),
             joints=joints,
             mirrored=mirrored,
             ranker=ranker,
@@ -485,15 +396,11 @@ class Library:
         end: int,
         *,
         limit: int = 10,
-        words: str | None = None,
-        tags: Iterable[str] = (),
-        min_duration_s: float | None = None,
-        max_duration_s: float | None = None,
-        skeleton: str | None = None,
         joints: str | Sequence[str] | None = None,
         mirrored: bool = True,
         multiple: bool = False,
         deduplicate: bool = True,
+        **filters: Unpack[SearchFilterKeywords],
     ) -> tuple[Hit, ...]:
         """Return where the frames ``query[start:end]`` occur: one span per clip, or ``multiple``."""
         return search_part(
@@ -503,7 +410,7 @@ class Library:
             start,
             end,
             limit=limit,
-            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
+            filters=Filters.parse(**filters),
             joints=joints,
             mirrored=mirrored,
             multiple=multiple,
@@ -516,16 +423,12 @@ class Library:
         frame: int = 0,
         *,
         limit: int = 10,
-        words: str | None = None,
-        tags: Iterable[str] = (),
-        min_duration_s: float | None = None,
-        max_duration_s: float | None = None,
-        skeleton: str | None = None,
         joints: str | Sequence[str] | None = None,
         mirrored: bool = True,
         multiple: bool = False,
         deduplicate: bool = True,
         pose_vector: Sequence[float] | None = None,
+        **filters: Unpack[SearchFilterKeywords],
     ) -> tuple[Hit, ...]:
         """Return clips with a pose like that of ``frame``; a motion of one frame is a posed figure.
 
@@ -538,7 +441,7 @@ class Library:
             query,
             frame,
             limit=limit,
-            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
+            filters=Filters.parse(**filters),
             joints=joints,
             mirrored=mirrored,
             multiple=multiple,
@@ -581,3 +484,7 @@ class Library:
             clip_id, found_clip = find_clip(connection, clip)
             svg, keys = load_strip(connection, clip_id), load_key_frames(connection, clip_id)
         return Picture(svg, *parse_size(svg), f"{found_clip.name}: {len(keys)} key poses") if svg else None
+
+
+def _is_folder(path: str | PathLike[str]) -> bool:
+    return os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for names that are too long

@@ -16,7 +16,9 @@ from keypose.library.records import Clip, Facets, Stats
 from keypose.library.rows import BY_NAME, Order, clean_name, clean_tags, load_clips, parse_query_words
 from keypose.library.store import Store
 from keypose.library.tables import blobs, body_part_facets, clips, is_not_in_trash, tags
-from keypose.validation import check_choice, check_int, check_number, check_text
+from keypose.options import check_option_int, check_option_number
+from keypose.options.library import ClipFilterOptions, ListOptions
+from keypose.validation import check_choice, check_text
 
 SORTS: dict[str, Order] = {
     "name": BY_NAME,
@@ -26,7 +28,6 @@ SORTS: dict[str, Order] = {
 }
 MIN_DURATIONS_S = (0.0, 2.0, 5.0, 10.0, 30.0, 60.0)  # lower bounds of the duration facets
 MAX_DURATIONS_S = (*MIN_DURATIONS_S[1:], None)
-MAX_ROWS = 2**62  # limit of databases
 _COUNT = sa.func.count()
 
 
@@ -38,12 +39,10 @@ def list_clips(
     if words is not None and sort == "name":
         order = (_has_exact_name(words).desc(), *order)
     id_query = (
-        filters.list_query(store.database.dialect)
-        .order_by(*order)
-        .offset(check_int("skip", skip, min_value=0, max_value=MAX_ROWS))
+        filters.list_query(store.database.dialect).order_by(*order).offset(check_option_int(ListOptions, "skip", skip))
     )
     if limit is not None:
-        id_query = id_query.limit(check_int("limit", limit, min_value=0, max_value=MAX_ROWS))
+        id_query = id_query.limit(check_option_int(ListOptions, "limit", limit))
     with store.database.begin_read() as connection:
         return tuple(load_clips(connection, id_query, order).values())
 
@@ -152,7 +151,7 @@ class Filters:
     ) -> Filters:
         """Check the options of a caller and return them as Filters."""
         min_s, max_s = (
-            None if seconds is None else check_number(name, seconds, min_value=0.0)
+            None if seconds is None else check_option_number(ClipFilterOptions, name, seconds)
             for name, seconds in (("min_duration_s", min_duration_s), ("max_duration_s", max_duration_s))
         )
         if min_s is not None and max_s is not None and min_s > max_s:

@@ -19,6 +19,8 @@ from keypose.methods.saliency.curves import (
     frame_importance,
 )
 from keypose.model import Features, Motion
+from keypose.options import check_option_number
+from keypose.options.pictures import CurvePlotOptions, CurveValues, ThemeName
 from keypose.pictures.chart.axes import (
     ROW_PX,
     TEXT_PX,
@@ -31,7 +33,7 @@ from keypose.pictures.chart.axes import (
     max_label_width,
     vertical_ticks,
 )
-from keypose.pictures.chart.chart import EDGE_PX, MAX_SIZE_PX, TITLE_PX, check_size
+from keypose.pictures.chart.chart import EDGE_PX, TITLE_PX, check_width
 from keypose.pictures.chart.draw import SAMPLE_PX, LineStyles, draw_legend_sample, draw_line, lay_out_legend
 from keypose.pictures.chart.scale import Axis, Line, Scale, build_scale, line_path
 from keypose.pictures.joint_rows import Keys, key_frames
@@ -46,12 +48,11 @@ from keypose.pictures.svg import (
     text_element,
     text_width,
 )
-from keypose.validation import check_bool, check_choice, check_number, check_text
+from keypose.validation import check_bool, check_choice, check_text
 
 VALUES = ("auto", "euler", "positions")
 DEFAULT_JOINTS = 4
 MAX_JOINTS = 24
-MIN_PANEL_PX, MAX_PANEL_PX = 50.0, 600.0
 SALIENCY_SHARE = 0.2  # of the height of a panel
 GAP_PX = 12.0
 KEY_DOT_PX = 5.0
@@ -65,30 +66,32 @@ def plot_curves(
     path: str | PathLike[str] | None = None,
     *,
     joints: JointNames | None = None,
-    values: str = "auto",
+    values: CurveValues = "auto",
     saliency: bool = True,
     sigma_s: float = SIGMA_S,
     title: str | None = None,
     width_px: float = 960.0,
     panel_px: float = 130.0,
-    theme: str = "light",
+    theme: ThemeName = "light",
 ) -> Picture:
     """Return a picture with a panel of curves for each joint: unwrapped Euler angles in file order or world positions.
 
     Positions are in metres if the file states its unit, otherwise in file units.
 
     ``selection`` (a Selection, a KeyedMotion or frames) is marked by dots on the curves and vertical lines. Below the
-    curves is the saliency by Bulut & Capin of the most salient curve of the joint, relative to its mean: frames above
-    the line at 1 are candidates, and the extrema among them, from which that method selects keys, are drawn as rings on
-    their curve. The default of ``joints`` is the four body joints with the largest variation; ``values="auto"`` shows
-    positions for markers, which have no rotations. With ``path`` the picture is saved as well.
+    curves, with ``saliency``, is the saliency by Bulut & Capin of the joint's most salient curve, relative to its mean:
+    frames above the line at 1 are candidates, and the extrema among them, from which that method selects, are drawn as
+    rings on their curve. ``joints`` defaults to the four body joints whose curves vary most; ``values="auto"`` shows
+    positions for markers, which have no rotations. ``title`` is the name of the motion by default; ``width_px``,
+    ``panel_px``: the width, and the height of each panel; ``theme``: ``light``, ``dark``, ``page`` or ``notebook``.
+    With ``path`` the picture is saved as well.
     """
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
     target = None if path is None else picture_path(path)
     colours = find_theme(theme)
-    width, _ = check_size(width_px, MAX_SIZE_PX)
-    panel = check_number("panel_px", panel_px, min_value=MIN_PANEL_PX, max_value=MAX_PANEL_PX)
+    width = check_width(width_px)
+    panel = check_option_number(CurvePlotOptions, "panel_px", panel_px)
     name = motion.name if title is None else check_text("title", title)
     keys = key_frames(selection, motion.n_frames)
     feature_kind = _feature_kind(motion, check_choice("values", values, VALUES))

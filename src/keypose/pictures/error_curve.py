@@ -13,6 +13,8 @@ from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.model import Ladder, Selection
 from keypose.model.selection import NOISE
+from keypose.options import check_option_int
+from keypose.options.pictures import ErrorPlotOptions, ThemeName
 from keypose.pictures.chart import Axis, Line, Mark, TopAxis, chart
 from keypose.pictures.chart.scale import format_tick
 from keypose.pictures.svg import SERIES, Picture, picture_path
@@ -21,7 +23,6 @@ from keypose.validation import check_bool, check_int, check_text
 Ladders: TypeAlias = Ladder | Mapping[str, Ladder] | Sequence[Ladder]
 MAX_CLIFFS = 5  # number of cliffs that are marked on one ladder, the strongest ones
 MAX_LADDERS = 30
-MAX_FRAMES = 2**31 - 1  # frame numbers have 32 bits
 REMOVED_PERCENT = (50.0, 60.0, 70.0, 80.0, 90.0, 95.0, 97.5, 99.0, 99.5)  # % of the frames
 
 
@@ -37,15 +38,17 @@ def plot_errors(
     title: str | None = None,
     width_px: float = 720.0,
     height_px: float = 400.0,
-    theme: str = "light",
+    theme: ThemeName = "light",
 ) -> Picture:
     """Return a chart of cost against number of keys, for one ladder or several by name.
 
     Costs are what each method minimises, in the units of its features: they can be compared along one line, and between
     lines only if these have the same units. ``label`` and ``unit`` label the cost axis; use ``"mm"`` for ladders of
-    ``cost="inbetween"``. Cliffs are marked with their number of keys, or the knee of the curve if there is no cliff;
-    ``chosen`` marks the number of keys in use. The scale is logarithmic, so the line ends before a cost of 0.
-    ``n_frames`` replaces the number of frames of the ladders. With ``path`` the picture is saved as well.
+    ``cost="inbetween"``. With ``cliffs`` they are marked with their number of keys, or the knee of the curve if there
+    is none; ``chosen`` marks the number of keys in use. The scale is logarithmic, so the line ends before a cost of 0.
+    ``n_frames`` replaces the number of frames of the ladders. ``title``: by default the method; ``width_px``,
+    ``height_px``: the size; ``theme``: ``light``, ``dark``, ``page`` or ``notebook``. With ``path`` the picture is
+    saved as well.
     """
     target = None if path is None else picture_path(path)
     ladders_by_name = _ladders_by_name(ladders)
@@ -53,7 +56,7 @@ def plot_errors(
     heading = _title(ladders_by_name) if title is None else check_text("title", title)
     n_chosen = _check_chosen(chosen, next(iter(ladders_by_name.values())))
     if n_frames is not None:
-        frame_count = check_int("n_frames", n_frames, min_value=1, max_value=MAX_FRAMES)
+        frame_count = check_option_int(ErrorPlotOptions, "n_frames", n_frames)
         ladders_by_name = {name: replace(ladder, n_frames=frame_count) for name, ladder in ladders_by_name.items()}
     is_single = len(ladders_by_name) == 1
     lines = [

@@ -13,7 +13,7 @@ from keypose.arrays import Floats, runs
 from keypose.errors import OptionError
 from keypose.model import Skeleton
 from keypose.pictures.chart.axes import TEXT_PX, TIME_PX, Area, draw_key_lines, draw_time_axis, frame_scale
-from keypose.pictures.chart.chart import EDGE_PX, MAX_SIZE_PX, TITLE_PX, check_size
+from keypose.pictures.chart.chart import EDGE_PX, TITLE_PX, check_width
 from keypose.pictures.chart.scale import Scale, format_tick, round_step
 from keypose.pictures.joint_rows import Keys, Side, group_joints, key_frames
 from keypose.pictures.svg import (
@@ -62,7 +62,7 @@ def heat_map(
     """
     target = None if path is None else picture_path(path)
     colours = find_theme(theme)
-    width, _ = check_size(width_px, MAX_SIZE_PX)
+    width = check_width(width_px)
     for name, value in (("title", title), ("unit", unit), ("quantity", quantity)):
         check_text(name, value)
     names = rows.names if isinstance(rows, Skeleton) else tuple(map(str, rows))

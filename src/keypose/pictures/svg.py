@@ -15,7 +15,9 @@ from typing import Literal
 
 from keypose.errors import MissingExtra, OptionError
 from keypose.formats.base import write_atomically
-from keypose.validation import check_number, clean_line
+from keypose.options import check_option_number
+from keypose.options.pictures import PngOptions
+from keypose.validation import clean_line
 
 FONT = "'Source Sans 3','Source Sans Pro','Segoe UI',system-ui,sans-serif"
 # Upper bounds of character widths in em over common sans-serif fonts.
@@ -24,7 +26,6 @@ _NARROW_SIGNS = frozenset("fijlrtI .,:;|!'()[]-·")
 _WIDE_SIGNS = frozenset("mwMW@%…—")
 
 MAX_PIXELS = 1 << 26  # of a PNG: 256 MB during conversion
-MIN_SCALE, MAX_SCALE = 0.01, 100.0  # pixels per px
 SUFFIXES = (".svg", ".png")
 
 ThemeName = Literal["light", "dark", "page", "notebook"]
@@ -120,7 +121,7 @@ class Picture:
 
     def png(self, scale: float = 2.0) -> bytes:
         """Return the picture as PNG with ``scale`` pixels per px; needs the extra ``png``."""
-        factor = check_number("scale", scale, min_value=MIN_SCALE, max_value=MAX_SCALE)
+        factor = check_option_number(PngOptions, "scale", scale)
         if self.width * self.height * factor * factor > MAX_PIXELS:
             raise OptionError(
                 f"a PNG of {self.width * factor:.0f} x {self.height * factor:.0f} pixels",

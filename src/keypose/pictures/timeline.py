@@ -11,8 +11,10 @@ import numpy as np
 from keypose.arrays import runs
 from keypose.errors import OptionError
 from keypose.features import JointNames, resolve_joints
+from keypose.options import check_option_number
+from keypose.options.pictures import ThemeName, TimelineOptions
 from keypose.pictures.chart.axes import ROW_PX, TEXT_PX, TIME_PX, Area, draw_key_lines, draw_time_axis, frame_scale
-from keypose.pictures.chart.chart import EDGE_PX, MAX_SIZE_PX, TITLE_PX, check_size
+from keypose.pictures.chart.chart import EDGE_PX, TITLE_PX, check_width
 from keypose.pictures.chart.scale import Scale
 from keypose.pictures.joint_rows import BodyRegion, Keys, group_joints, key_frames
 from keypose.pictures.svg import (
@@ -29,11 +31,10 @@ from keypose.pictures.svg import (
 )
 from keypose.swings import Swings
 from keypose.swings.timeline import Bar, ContactBar, Row, Timeline
-from keypose.validation import check_number, check_text
+from keypose.validation import check_text
 
 MAX_DEFAULT_ROWS = 60  # without ``joints``; the joints that swing longest are drawn
 MAX_ROWS = 400
-MIN_ROW_PX, MAX_ROW_PX = 6.0, 60.0
 MAX_NAME_SHARE = 0.24  # of the width of the picture
 REGION_GAP_PX = 5.0
 KEY_PX = 8.0  # height of the key marks above the rows
@@ -60,26 +61,27 @@ def timeline(
     width_px: float = 960.0,
     row_px: float = 15.0,
     legend: bool = True,
-    theme: str = "light",
+    theme: ThemeName = "light",
 ) -> Picture:
     """Return a picture of the times and angles of the swings of each joint: darker bars (lighter on dark paper) are
     larger angles.
 
     Rests are thin lines, spans stored as keys are hatched, and foot contacts have a row below their leg. ``keys`` (a
     Selection, a KeyedMotion or frames) are vertical lines. By default joints that are excluded from swings, such as
-    fingers, and joints that hardly rotate have no row; ``joints`` names the rows explicitly. With ``path`` the picture
-    is saved as well.
+    fingers, and joints that hardly rotate have no row; ``joints`` names the rows explicitly. ``legend`` explains the
+    signs, ``title`` is the name of the motion by default, ``width_px`` and ``row_px`` are the width and the height of a
+    row, and ``theme`` is ``light``, ``dark``, ``page`` or ``notebook``. With ``path`` the picture is saved as well.
     """
     if not isinstance(swings, Swings):
         raise OptionError(type(swings).__name__, expected="Swings, as kp.swings gives them")
     target = None if path is None else picture_path(path)
     colours = find_theme(theme)
-    width, _ = check_size(width_px, MAX_SIZE_PX)
+    width = check_width(width_px)
     name = swings.name if title is None else check_text("title", title)
     data = swings.timeline()
     joint_indices, omission_note = _select_joints(swings, data, joints)
     regions = group_joints(swings.skeleton, joint_indices)
-    height_of_row = check_number("row_px", row_px, min_value=MIN_ROW_PX, max_value=MAX_ROW_PX)
+    height_of_row = check_option_number(TimelineOptions, "row_px", row_px)
     layout = _lay_out(data, regions, name, width, height_of_row)
     key_indices = key_frames(keys, swings.n_frames)
     body = _render(data, layout, [layout.frames.at(float(frame)) for frame in key_indices.tolist()], colours)

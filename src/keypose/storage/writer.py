@@ -7,19 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from keypose.errors import OptionError
 from keypose.model import KeyedMotion, Motion
+from keypose.options import OutputOptions, check_option_number
 from keypose.storage.blocks import deflate_text, pack_swings
 from keypose.storage.container import build_file
 from keypose.storage.groups import NO_FRAMES, WITHIN_TOLERANCE, CodedFrames, CodingError
 from keypose.storage.header.clip_header import ClipHeader
 from keypose.swings import Swings
 from keypose.swings.block.byte_io import escape_message
-from keypose.validation import check_number
 
 if TYPE_CHECKING:
     from keypose.storage.lossless import ChannelTable
 
 DEFAULT_TOLERANCE_MM = 1.0
-MIN_TOLERANCE_MM, MAX_TOLERANCE_MM = 1e-3, 1e4
 ProgressCallback = Callable[[float], None]  # called with the completed fraction, 0 to 1
 
 
@@ -73,7 +72,7 @@ def check_tolerance_mm(tolerance_mm: Any) -> float:
     """Return the checked tolerance; None: the default."""
     if tolerance_mm is None:
         return DEFAULT_TOLERANCE_MM
-    return check_number("tolerance_mm", tolerance_mm, min_value=MIN_TOLERANCE_MM, max_value=MAX_TOLERANCE_MM)
+    return check_option_number(OutputOptions, "tolerance_mm", tolerance_mm)
 
 
 def _encode_file(

@@ -8,6 +8,7 @@ import numpy as np
 
 from keypose.arrays import Bools
 from keypose.errors import Hint, OptionError
+from keypose.options import SwingFilterOptions, check_option_number
 from keypose.swings.model import Swings
 from keypose.swings.swing import Swing
 from keypose.swings.track import Track
@@ -40,11 +41,21 @@ def find(
     from_frame = (
         None if from_s is None else check_number("from_s", from_s, min_value=0.0, max_value=last_s) * swings.fps
     )
-    to_frame = None if to_s is None else check_number("to_s", to_s, min_value=0.0) * swings.fps
-    min_length = None if longer_s is None else check_number("longer_s", longer_s, min_value=0.0) * swings.fps
-    max_length = None if shorter_s is None else check_number("shorter_s", shorter_s, above=0.0) * swings.fps
-    min_angle = None if wider_deg is None else np.deg2rad(check_number("wider_deg", wider_deg, min_value=0.0))
-    max_angle = None if narrower_deg is None else np.deg2rad(check_number("narrower_deg", narrower_deg, above=0.0))
+    to_frame = None if to_s is None else check_option_number(SwingFilterOptions, "to_s", to_s) * swings.fps
+    min_length = (
+        None if longer_s is None else check_option_number(SwingFilterOptions, "longer_s", longer_s) * swings.fps
+    )
+    max_length = (
+        None if shorter_s is None else check_option_number(SwingFilterOptions, "shorter_s", shorter_s) * swings.fps
+    )
+    min_angle = (
+        None if wider_deg is None else np.deg2rad(check_option_number(SwingFilterOptions, "wider_deg", wider_deg))
+    )
+    max_angle = (
+        None
+        if narrower_deg is None
+        else np.deg2rad(check_option_number(SwingFilterOptions, "narrower_deg", narrower_deg))
+    )
     _check_order("from_s", from_s, "to_s", to_s, equal=True)
     _check_order("longer_s", longer_s, "shorter_s", shorter_s)
     _check_order("wider_deg", wider_deg, "narrower_deg", narrower_deg)

@@ -399,15 +399,19 @@ export interface components {
             format: string;
             /**
              * Keys
-             * @description None: every frame.
+             * @description Number of keys; None: every frame.
              */
             keys?: number | null;
             /**
              * Lossless
+             * @description Store the exact numbers of the file.
              * @default false
              */
             lossless: boolean;
-            /** Tolerance Mm */
+            /**
+             * Tolerance Mm
+             * @description Maximum error of any point, in mm on a figure of 1.7 m. Default: 1.
+             */
             tolerance_mm?: number | null;
         };
         /**
@@ -602,7 +606,7 @@ export interface components {
             polish: boolean;
             /**
              * Residual
-             * @description Share of the captured detail that is added.
+             * @description Share of the captured detail that is added: 0 none, 1 all.
              * @default 0
              */
             residual: number;
@@ -864,27 +868,27 @@ export interface components {
             interpolation: "bezier" | "natural" | "linear";
             /**
              * Layout
-             * @description Of strips.
+             * @description Poses side by side, spaced by time, at their true positions, along the path but pushed apart so that no pose covers another, or all in one place.
              * @default side
              * @enum {string}
              */
             layout: "side" | "time" | "path" | "expanded" | "in-place";
             /**
              * Lossless
-             * @description For .kps: every number exactly, instead of a tolerance.
+             * @description Store the exact numbers of the file.
              * @default false
              */
             lossless: boolean;
             /**
              * Theme
-             * @description Of strips.
+             * @description The colour of the background.
              * @default light
              * @enum {string}
              */
             theme: "light" | "dark";
             /**
              * Tolerance Mm
-             * @description For .kps.
+             * @description Maximum error of any point, in mm on a figure of 1.7 m. Default: 1.
              */
             tolerance_mm?: number | null;
         };
@@ -1116,7 +1120,7 @@ export interface components {
             kind: "keys";
             /**
              * Residual
-             * @description Share of the captured detail that is added.
+             * @description Share of the captured detail that is added: 0 none, 1 all.
              * @default 0
              */
             residual: number;
@@ -1541,6 +1545,7 @@ export interface components {
             clip: string;
             /**
              * Deduplicate
+             * @description Show near-duplicates as one hit.
              * @default true
              */
             deduplicate: boolean;
@@ -1548,35 +1553,49 @@ export interface components {
             end?: number | null;
             /** Frame */
             frame?: number | null;
-            /** Joints */
+            /**
+             * Joints
+             * @description Compare only these body parts: arms, left_leg, ...
+             */
             joints?: string[] | null;
             /**
              * Limit
+             * @description Maximum number of hits.
              * @default 24
              */
             limit: number;
-            /** Max Duration S */
+            /**
+             * Max Duration S
+             * @description Maximum duration of clips, in seconds.
+             */
             max_duration_s?: number | null;
-            /** Min Duration S */
+            /**
+             * Min Duration S
+             * @description Minimum duration of clips, in seconds.
+             */
             min_duration_s?: number | null;
             /**
              * Mirrored
+             * @description Match motions with left and right exchanged, too.
              * @default true
              */
             mirrored: boolean;
             /**
              * Multiple
+             * @description Return several spans of one clip, not only the best.
              * @default false
              */
             multiple: boolean;
             /**
              * Ranker
+             * @description Compare whole clips by descriptors, or by their swings.
              * @default descriptors
              * @enum {string}
              */
             ranker: "descriptors" | "swings";
             /**
              * Skip
+             * @description Number of clips to skip at the start.
              * @default 0
              */
             skip: number;
@@ -1584,10 +1603,14 @@ export interface components {
             start?: number | null;
             /**
              * Tags
+             * @description Only clips with all these tags.
              * @default []
              */
             tags: string[];
-            /** Text */
+            /**
+             * Text
+             * @description Only clips with all these words, or starts of words, in their names or tags.
+             */
             text?: string | null;
         };
         /**
@@ -1618,7 +1641,10 @@ export interface components {
              */
             interpolation: "bezier" | "natural" | "linear";
             spec: components["schemas"]["SelectionSpec"];
-            /** Tolerance Mm */
+            /**
+             * Tolerance Mm
+             * @description Fewest keys whose curves keep every joint within this error, on a figure of 1.7 m.
+             */
             tolerance_mm: number;
         };
         /**
@@ -1638,6 +1664,7 @@ export interface components {
         SelectionSpec: {
             /**
              * Excluded
+             * @description Frames that must not be keys.
              * @default []
              */
             excluded: number[];
@@ -1646,17 +1673,24 @@ export interface components {
              * @description First frame of the range.
              */
             first_frame?: number | null;
-            /** Joints */
+            /**
+             * Joints
+             * @description Joints, body parts or groups that count, hands,head.
+             */
             joints?: string[] | null;
             /**
              * Last Frame
              * @description Last frame of the range.
              */
             last_frame?: number | null;
-            /** Max Keys */
+            /**
+             * Max Keys
+             * @description Largest number of keys on the error curve.
+             */
             max_keys?: number | null;
             /**
              * Method
+             * @description Selection method.
              * @default salient
              */
             method: string;
@@ -1669,6 +1703,7 @@ export interface components {
             } | null;
             /**
              * Pins
+             * @description Frames that must be keys.
              * @default []
              */
             pins: number[];
@@ -1678,7 +1713,10 @@ export interface components {
              * @default 0
              */
             smoothing_s: number;
-            /** Weights */
+            /**
+             * Weights
+             * @description Weights of joints, body parts or groups.
+             */
             weights?: {
                 [key: string]: number;
             } | null;
@@ -1808,16 +1846,21 @@ export interface components {
              * @description None: the keys of the draft, or the best ones of edited swings.
              */
             frames?: number[] | null;
-            /** Height Px */
+            /**
+             * Height Px
+             * @description Height of the picture, in px. Default: 180 per row.
+             */
             height_px?: number | null;
             /**
              * Layout
+             * @description Poses side by side, spaced by time, at their true positions, along the path but pushed apart so that no pose covers another, or all in one place.
              * @default side
              * @enum {string}
              */
             layout: "side" | "time" | "path" | "expanded" | "in-place";
             /**
              * Theme
+             * @description The colour of the background.
              * @default light
              * @enum {string}
              */
@@ -1963,7 +2006,7 @@ export interface components {
             n_steps: number;
             /**
              * Residual
-             * @description Share of the captured detail that is added.
+             * @description Share of the captured detail that is added: 0 none, 1 all.
              */
             residual: number;
         };
@@ -1996,17 +2039,22 @@ export interface operations {
     get_clips: {
         parameters: {
             query?: {
-                /** @description Each word must occur in the names or tags, or begin a word there. */
-                text?: string | null;
-                /** @description Clips that have all of these tags. */
-                tag?: string[];
-                min_duration_s?: number | null;
-                max_duration_s?: number | null;
-                /** @description Clips in which this body part swings. */
-                body_part?: string | null;
-                sort?: "name" | "newest" | "longest" | "shortest";
+                /** @description Number of clips to skip at the start. */
                 skip?: number;
+                /** @description Maximum number of clips. */
                 limit?: number;
+                /** @description Only clips with all these words, or starts of words, in their names or tags. */
+                text?: string | null;
+                /** @description Only clips with all these tags. */
+                tag?: string[];
+                /** @description Minimum duration of clips, in seconds. */
+                min_duration_s?: number | null;
+                /** @description Maximum duration of clips, in seconds. */
+                max_duration_s?: number | null;
+                /** @description Only clips in which this body part swings widely. */
+                body_part?: string | null;
+                /** @description By name, or the newest, longest or shortest clips first. */
+                sort?: "name" | "newest" | "longest" | "shortest";
             };
             header?: never;
             path?: never;
@@ -2575,8 +2623,11 @@ export interface operations {
             query?: {
                 /** @description Frames separated by commas; none: the stored strip. */
                 frames?: string | null;
+                /** @description The colour of the background. */
                 theme?: "light" | "dark";
+                /** @description Poses side by side, spaced by time, at their true positions, along the path but pushed apart so that no pose covers another, or all in one place. */
                 layout?: "side" | "time" | "path" | "expanded" | "in-place";
+                /** @description Height of the picture, in px. Default: 180 per row. */
                 height_px?: number | null;
             };
             header?: never;
@@ -2622,8 +2673,11 @@ export interface operations {
             query?: {
                 /** @description Frames separated by commas; none: the stored strip. */
                 frames?: string | null;
+                /** @description The colour of the background. */
                 theme?: "light" | "dark" | "page";
+                /** @description Poses side by side, spaced by time, at their true positions, along the path but pushed apart so that no pose covers another, or all in one place. */
                 layout?: "side" | "time" | "path" | "expanded" | "in-place";
+                /** @description Height of the picture, in px. Default: 180 per row. */
                 height_px?: number | null;
             };
             header?: never;
@@ -2834,7 +2888,9 @@ export interface operations {
     get_trash: {
         parameters: {
             query?: {
+                /** @description Number of clips to skip at the start. */
                 skip?: number;
+                /** @description Maximum number of clips. */
                 limit?: number;
             };
             header?: never;

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -15,11 +15,12 @@ from keypose.api.method_input import FrameRange, parse_frame_range
 from keypose.errors import OptionError
 from keypose.methods import METHODS
 from keypose.model import Motion
-from keypose.validation import check_bool, check_choice, check_number
+from keypose.options import check_option_number
+from keypose.options.compare import ComparisonOptions, Inbetweens
+from keypose.validation import check_bool, check_choice
 
-Inbetweens: TypeAlias = Literal["linear", "fitted", "polished"]
-INBETWEENS: tuple[Inbetweens, ...] = ("linear", "fitted", "polished")
-REMOVED_PERCENT = (80.0, 90.0, 95.0, 97.5)
+INBETWEENS: tuple[Inbetweens, ...] = get_args(Inbetweens)
+_DEFAULTS = ComparisonOptions()
 SAME_RATE = 1e-3  # relative difference of rates that count as equal
 BASELINES = ("simplify", "decimate", "uniform")
 
@@ -66,9 +67,9 @@ class CompareOptions:
 
     methods: tuple[str, ...] = tuple(COMPARED_METHODS)
     references: tuple[str, ...] = tuple(REFERENCES)
-    removed_percent: tuple[float, ...] = REMOVED_PERCENT
-    inbetweens: tuple[Inbetweens, ...] = ("linear", "fitted")
-    curves: bool = True
+    removed_percent: tuple[float, ...] = _DEFAULTS.removed_percent
+    inbetweens: tuple[Inbetweens, ...] = _DEFAULTS.inbetweens
+    curves: bool = _DEFAULTS.curves
     fps: float | None = None  # maximum rate: slower clips keep their own; None: all do
     frames: tuple[int | None, int | None] | None = None  # range as in a slice, at the clip's own rate
 
@@ -78,7 +79,7 @@ class CompareOptions:
         for name in self.inbetweens:
             check_choice("inbetweens", name, INBETWEENS)
         for percent in self.removed_percent:
-            check_number("removed_percent", percent, min_value=0, max_value=100)
+            check_option_number(ComparisonOptions, "removed_percent", percent)
         if not (self.methods or self.references):
             raise OptionError("no method", expected=f"some of {', '.join((*COMPARED_METHODS, *REFERENCES))}")
         if self.methods and not self.inbetweens:
@@ -89,7 +90,7 @@ class CompareOptions:
             object.__setattr__(self, name, tuple(dict.fromkeys(getattr(self, name))))
         check_bool("curves", self.curves)
         if self.fps is not None:
-            check_number("fps", self.fps, above=0)
+            check_option_number(ComparisonOptions, "fps", self.fps)
 
     def trim(self, motion: Motion) -> Motion:
         """Return the requested range of a motion, at the requested rate unless the motion is slower.
@@ -124,7 +125,7 @@ def build_compare_options(
         methods=tuple(name for name in names if name in COMPARED_METHODS),
         references=tuple(name for name in names if name in REFERENCES),
         removed_percent=tuple(
-            check_number("removed_percent", percent, min_value=0, max_value=100) for percent in percents
+            check_option_number(ComparisonOptions, "removed_percent", percent) for percent in percents
         ),
         inbetweens=_as_tuple("inbetweens", inbetweens, str),
         curves=check_bool("curves", curves),

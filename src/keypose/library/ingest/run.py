@@ -43,8 +43,9 @@ from keypose.library.records import Clip, IngestCounts, IngestFailure, IngestPro
 from keypose.library.rows import clean_note, clean_tags
 from keypose.library.store import Store
 from keypose.model import list_notes
-from keypose.options import DEFAULT_LOAD_OPTIONS, LoadKeywords, LoadOptions
-from keypose.validation import check_bool, check_int, check_text
+from keypose.options import DEFAULT_LOAD_OPTIONS, JobOptions, LoadKeywords, LoadOptions, check_option_int
+from keypose.options.library import AddKeywords
+from keypose.validation import check_bool, check_text
 
 MAX_BATCH_CLIPS = 8  # per transaction
 MAX_BATCH_BYTES = 64 << 20  # per transaction
@@ -53,6 +54,16 @@ MAX_BATCH_WAIT_S = 0.5  # of a prepared clip for the rest of its batch
 EXACT_NOTE = "kept byte for byte since before, which is better than within a tolerance"
 
 OnProgress = Callable[[IngestProgress], None]
+
+
+class IngestKeywords(AddKeywords, total=False):
+    """The fields of IngestOptions, and how files are read, as keywords of methods that pass them on."""
+
+    jobs: int | None
+    engine: str | None
+    on_progress: OnProgress | None
+    tag_folders: bool
+
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -376,7 +387,7 @@ class Engine:
 
 def choose_engine(jobs: int | None, engine: str | None) -> Engine:
     """Return the engine: None is this machine, ``dask://host:8786`` a cluster (also ``tcp://``, ``tls://``)."""
-    count = None if jobs is None else check_int("jobs", jobs, min_value=1)
+    count = None if jobs is None else check_option_int(JobOptions, "jobs", jobs)
     if engine is None:
         return Engine(count)
     if not check_text("engine", engine).startswith(SCHEMES):

@@ -17,11 +17,12 @@ from keypose.library.search.query import Query, parse_frame_range, parse_joint_n
 from keypose.library.search.rankers import DescriptorRanker, Ranker, SwingRanker, TrackRanker, n_candidates
 from keypose.library.store import Store
 from keypose.model import Motion
+from keypose.options import check_option_int
+from keypose.options.library import SearchOptions
 from keypose.validation import check_bool, check_choice, check_int
 
 NO_FILTERS = Filters()
 RANKERS = ("descriptors", "swings")
-MAX_HITS = 1_000_000
 
 
 def search(
@@ -145,7 +146,7 @@ def compute_pose_vector(store: Store, query: Motion | str, frame: int) -> tuple[
 
 
 def _check_limit(limit: int) -> int:
-    return check_int("limit", limit, min_value=1, max_value=MAX_HITS)
+    return check_option_int(SearchOptions, "limit", limit)
 
 
 def run_ranker(

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from keypose.arrays import Floats
+from keypose.options import check_option_number
+from keypose.options.pictures import ErrorPlotOptions
 from keypose.pictures.chart import draw
 from keypose.pictures.chart.axes import (
     ROW_PX,
@@ -36,9 +38,6 @@ from keypose.pictures.chart.draw import (
 )
 from keypose.pictures.chart.scale import Axis, Band, Line, Mark, Scale, TopAxis, build_scale
 from keypose.pictures.svg import Picture, Theme, document, find_theme, fit_text, number, text_element, text_width
-from keypose.validation import check_number
-
-MIN_SIZE_PX, MAX_SIZE_PX = 80.0, 8000.0  # width and height of pictures
 
 TITLE_PX = 14.0
 EDGE_PX = 10.0
@@ -71,7 +70,8 @@ def chart(
     finite are gaps. Long lines are reduced to the highest and the lowest point of each px.
     """
     colours = find_theme(theme)
-    width, height = check_size(width_px, height_px)
+    width = check_width(width_px)
+    height = check_option_number(ErrorPlotOptions, "height_px", height_px)
     spec = ChartSpec(tuple(lines), x, y, tuple(marks), tuple(bands), top, title)
     body = _render(spec, lay_out(spec, width, height), colours)
     description = alt_text or ". ".join(filter(None, (title, ", ".join(line.label for line in lines if line.label))))
@@ -79,10 +79,9 @@ def chart(
     return Picture(svg, width, height, description)
 
 
-def check_size(width_px: float, height_px: float) -> tuple[float, float]:
-    """Check and return width and height of a picture."""
-    width = check_number("width_px", width_px, min_value=MIN_SIZE_PX, max_value=MAX_SIZE_PX)
-    return width, check_number("height_px", height_px, min_value=MIN_SIZE_PX, max_value=MAX_SIZE_PX)
+def check_width(width_px: float) -> float:
+    """Check and return the width of a picture."""
+    return check_option_number(ErrorPlotOptions, "width_px", width_px)
 
 
 def _render(spec: ChartSpec, plan: Plan, theme: Theme) -> str:

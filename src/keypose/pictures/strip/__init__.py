@@ -1,6 +1,6 @@
 """Strips: the key poses of a motion in one picture."""
 
-from keypose.options import Layout
+from keypose.options.pictures import Layout
 from keypose.pictures.strip.build import strip
 from keypose.pictures.strip.canvas import LAYOUTS
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from keypose.errors import OptionError
 from keypose.model import KeyedMotion, Motion
-from keypose.options import Layout
+from keypose.options.pictures import Layout, ThemeName
 from keypose.pictures.figure.paint import GROUP_TRANSFORM, TENTHS, paint_poses, paint_shadows
 from keypose.pictures.joint_rows import Keys
 from keypose.pictures.strip.canvas import (
@@ -44,7 +44,7 @@ def strip(
     layout: Layout = "side",
     per_row: int | None = None,
     view: str | float = "best",
-    theme: str = "light",
+    theme: ThemeName = "light",
     rank: bool = False,
     ghosts: int = 0,
     captions: bool = True,
@@ -63,10 +63,11 @@ def strip(
 
     ``layout`` is ``side``: side by side, in rows of ``per_row`` poses if given; ``time``: spaced by time; ``path``: at
     their positions in the world; ``expanded``: along the path but moved apart, so that no poses overlap; ``in-place``:
-    all at one position, earlier ones fainter. ``view`` is ``best``, in which most movement is visible; ``front``,
-    ``left``, ``right``, ``back``, ``three-quarter``; or degrees from the figure's front to its left. ``rank`` makes
-    less important poses more transparent, for methods that rank their keys; ``ghosts`` is the number of faint poses
-    between each two keys. Captions are the frame, counted from 0, and seconds.
+    all at one position, earlier ones fainter. ``view`` is ``best``, with most movement; ``front``, ``left``,
+    ``right``, ``back``, ``three-quarter``; or degrees from the figure's front to its left. ``rank`` makes less
+    important poses more transparent, for methods that rank their keys; ``ghosts`` is the number of faint poses between
+    each two keys. With ``captions`` each pose has its frame, counted from 0, and seconds; ``title`` is printed above
+    the poses.
 
     The picture is ``height_px`` tall (180 for a row) and as wide as needed, at most ``width_px``; or exactly
     ``size_px`` (width, height). Captions are omitted if they do not fit. ``background=False`` makes the background

@@ -11,9 +11,9 @@ import numpy as np
 
 from keypose.arrays import Floats, Frozen, Ints
 from keypose.errors import OptionError
-from keypose.options import Layout
+from keypose.options import check_option_int, check_option_number
+from keypose.options.pictures import Layout, StripOptions
 from keypose.pictures.svg import Theme, number, text_element, text_width
-from keypose.validation import check_int, check_number
 
 HEIGHT_PX = 180.0
 MARGIN_PX = 10.0
@@ -22,7 +22,6 @@ CAPTION_PX = 30.0  # two lines
 TICKS_PX = 20.0
 CAPTION_WIDTH_PX, SPAN_WIDTH_PX = 44.0, 100.0  # of one frame and time; of a range
 MAX_WIDTH_PX = 16_000.0
-MIN_SIZE_PX, MAX_SIZE_PX = 16.0, 20_000.0
 MAX_ITERATIONS = 5
 LARGE_PX, MAX_TEXT_SCALE = 320.0, 3.0  # text grows with pictures taller than this, up to this factor
 MIN_HEIGHT = 0.9  # heights; lying poses are not enlarged beyond standing ones
@@ -64,21 +63,13 @@ class SizeOptions:
                 raise OptionError("size_px and height_px or width_px cannot both be meant")
             if not isinstance(size_px, tuple | list) or len(size_px) != 2:
                 raise OptionError(option="size_px", value=size_px, expected="(width, height)")
-            width, height = (
-                check_number("size_px", each, min_value=MIN_SIZE_PX, max_value=MAX_SIZE_PX) for each in size_px
-            )
-            return SizeOptions(height, width, is_exact=True)
-        max_height = (
-            None
-            if height_px is None
-            else check_number("height_px", height_px, min_value=MIN_SIZE_PX, max_value=MAX_SIZE_PX)
+            exact_width, exact_height = (check_option_number(StripOptions, "size_px", each) for each in size_px)
+            return SizeOptions(exact_height, exact_width, is_exact=True)
+        height, width = (
+            None if value is None else check_option_number(StripOptions, name, value)
+            for name, value in (("height_px", height_px), ("width_px", width_px))
         )
-        max_width = (
-            None
-            if width_px is None
-            else check_number("width_px", width_px, min_value=MIN_SIZE_PX, max_value=MAX_SIZE_PX)
-        )
-        return SizeOptions(max_height, max_width)
+        return SizeOptions(height, width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +165,7 @@ def _fit_canvas(size: SizeOptions, place: PlaceFunction, extent: ExtentFunction,
 
 def check_rows(per_row: int | None, layout: Layout) -> None:
     """Raise OptionError if ``per_row`` is invalid for ``layout``."""
-    if per_row is not None and check_int("per_row", per_row, min_value=1) and layout != "side":
+    if per_row is not None and check_option_int(StripOptions, "per_row", per_row) and layout != "side":
         raise OptionError(
             f"with layout {layout}",
             option="per_row",

@@ -12,21 +12,20 @@ from keypose.cache import cache_weakly
 from keypose.errors import Hint, OptionError
 from keypose.kinematics import heights_above
 from keypose.model import Motion, Selection
-from keypose.options import Layout
+from keypose.options import check_option_int
+from keypose.options.pictures import MAX_POSES, Layout, StripOptions
 from keypose.pictures.figure import build_body
 from keypose.pictures.figure.body import Solids, build_solids
 from keypose.pictures.figure.paint import SLANT, sample_motion
 from keypose.pictures.joint_rows import Keys, key_frames
 from keypose.pictures.strip.canvas import DEPTH_BEHIND, DEPTH_IN_FRONT, by_time, expand_along_path, in_rows, row_floors
 from keypose.pictures.view import ELEVATION, View, build_view
-from keypose.validation import check_int
 
 PATH_ELEVATION = 22.0  # degrees; higher than in other layouts, so that the path is visible
 MIN_IN_PLACE_OPACITY = 0.25  # of the first pose in layout "in-place"
 PATH_LAYOUTS: tuple[Layout, ...] = ("path", "expanded")
 
 DEFAULT_KEYS = 8  # without a selection
-MAX_POSES = 300
 GHOST_OPACITY = 0.15  # below that of any key
 MIN_KEY_OPACITY = 0.45  # of the least important key
 
@@ -170,7 +169,7 @@ class PoseChoice(Frozen):
 
 def choose_poses(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) -> PoseChoice:
     """Return the poses of ``selection`` with ``ghosts`` between each two, ranked by opacity if ``rank``."""
-    check_int("ghosts", ghosts, min_value=0, max_value=MAX_POSES)
+    check_option_int(StripOptions, "ghosts", ghosts)
     if selection is None:
         farthest_ladder = ladder(motion, "farthest", max_keys=DEFAULT_KEYS)
         selection = farthest_ladder.at(int(farthest_ladder.counts[-1]))  # there are fewer if poses are equal

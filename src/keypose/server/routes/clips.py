@@ -14,6 +14,7 @@ from keypose.server.app_state import AppStateDep, is_cached, run_task
 from keypose.server.schema import ClipHash
 from keypose.server.schema.clips import ClipDetails
 from keypose.server.schema.keys import (
+    ComparisonQuery,
     CurvesHeader,
     CurvesRequest,
     EditHeader,
@@ -40,9 +41,6 @@ Fps = Annotated[
     float | None, Query(gt=0.0, le=1000.0, allow_inf_nan=False, description="Approximate frames per second.")
 ]
 MaxFrames = Annotated[int | None, Query(ge=1, le=10_000_000, description="Maximum number of frames.")]
-
-Methods = Annotated[str | None, Query(pattern="^[a-z]{1,20}(,[a-z]{1,20}){0,19}$", description="Separated by commas.")]
-Keys = Annotated[int | None, Query(ge=2, le=20_000)]
 
 
 class Arrays(Response):
@@ -112,12 +110,12 @@ async def get_edit(request: Request, state: AppStateDep, clip: ClipHash, body: E
 
 @router.get("/compare/{clip}.json", include_in_schema=False)
 async def get_comparison(
-    request: Request, state: AppStateDep, clip: ClipHash, methods: Methods = None, keys: Keys = None
+    request: Request, state: AppStateDep, clip: ClipHash, query: Annotated[ComparisonQuery, Query()]
 ) -> Response:
     """Compare methods on one clip with the same number of keys: their keys, and the scores of curves through them."""
-    names = list(METHODS) if methods is None else methods.split(",")
+    names = list(METHODS) if query.methods is None else query.methods.split(",")
     for name in names:
         if name not in METHODS:
             raise OptionError(option="methods", value=name, expected=f"some of {', '.join(METHODS)}")
-    payload = {"clip": clip, "methods": names, "keys": keys}
+    payload = {"clip": clip, "methods": names, "keys": query.keys}
     return await run_task(request, state, "comparison", clip, payload, SELECT_TIMEOUT_S, is_slow=True)

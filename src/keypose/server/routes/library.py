@@ -13,7 +13,7 @@ from keypose.library.records import Clip
 from keypose.library.records import Facets as LibraryFacets
 from keypose.server.app_state import AppStateDep
 from keypose.server.capabilities import format_rows, joint_groups, method_rows
-from keypose.server.schema import MAX_CLIPS, ClipHash, Seconds, Text
+from keypose.server.schema import ClipHash
 from keypose.server.schema.clips import (
     BodyPartCount,
     ClipList,
@@ -24,11 +24,12 @@ from keypose.server.schema.clips import (
     Facets,
     LibraryInfo,
     Limits,
+    ListQuery,
     RenameRequest,
-    Sort,
     TagCount,
     TagsRequest,
     TrashPage,
+    TrashQuery,
     TrashResponse,
     TrashRow,
 )
@@ -58,33 +59,21 @@ async def get_library(state: AppStateDep) -> LibraryInfo:
 
 
 @router.get("/api/clips")
-async def get_clips(
-    state: AppStateDep,
-    text: Annotated[
-        Text | None, Query(description="Each word must occur in the names or tags, or begin a word there.")
-    ] = None,
-    tag: Annotated[list[Text], Query(max_length=50, description="Clips that have all of these tags.")] = [],  # noqa: B006
-    min_duration_s: Seconds | None = None,
-    max_duration_s: Seconds | None = None,
-    body_part: Annotated[Text | None, Query(description="Clips in which this body part swings.")] = None,
-    sort: Sort = "name",
-    skip: Annotated[int, Query(ge=0, le=1 << 31)] = 0,
-    limit: Annotated[int, Query(ge=0, le=MAX_CLIPS)] = 60,
-) -> ClipPage:
+async def get_clips(state: AppStateDep, query: Annotated[ListQuery, Query()]) -> ClipPage:
     """Return a page of the matching clips, and the facets of all matching clips."""
     filters: dict[str, Any] = {
-        "words": text.strip() or None if text else None,
-        "tags": tuple(tag),
-        "min_duration_s": min_duration_s,
-        "max_duration_s": max_duration_s,
-        "body_part": body_part or None,
+        "words": query.text.strip() or None if query.text else None,
+        "tags": tuple(query.tag),
+        "min_duration_s": query.min_duration_s,
+        "max_duration_s": query.max_duration_s,
+        "body_part": query.body_part or None,
     }
 
     def page(library: Library) -> ClipPage:
         return ClipPage(
             total=library.count(**filters),
-            skip=skip,
-            clips=clip_rows(library.clips(**filters, sort=sort, limit=limit, skip=skip)),
+            skip=query.skip,
+            clips=clip_rows(library.clips(**filters, sort=query.sort, limit=query.limit, skip=query.skip)),
             facets=facet_counts(library.facets(**filters)),
         )
 
@@ -130,12 +119,11 @@ async def trash_clips(state: AppStateDep, body: ClipsRequest) -> TrashResponse:
 @router.get("/api/trash")
 async def get_trash(
     state: AppStateDep,
-    skip: Annotated[int, Query(ge=0, le=1 << 31)] = 0,
-    limit: Annotated[int, Query(ge=0, le=MAX_CLIPS)] = 60,
+    query: Annotated[TrashQuery, Query()],
 ) -> TrashPage:
     """Return a page of the clips in the trash, the latest first."""
     entries = await state.run_read(lambda library: library.list_trash())
-    page = entries[skip : skip + limit]
+    page = entries[query.skip : query.skip + query.limit]
     return TrashPage(
         total=len(entries),
         retention_days=state.settings.trash_days,

@@ -7,6 +7,8 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from keypose.clip_edit.field_checks import MAX_FRAME
+from keypose.errors import UNSET
 from keypose.options import declared_options, default_of
 
 MAX_CLIPS = 200  # in one response
@@ -18,10 +20,9 @@ MAX_DEPTH = 4  # of nested lists and objects in untyped data
 MAX_INTEGER = 1 << 53  # JSON numbers are exact up to here
 
 ClipHash = Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="sha256 of the clip's content")]
-Frame = Annotated[int, Field(ge=0, le=(1 << 31) - 1)]
+Frame = Annotated[int, Field(ge=0, le=MAX_FRAME)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-Seconds = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 
 
 def check_few_entries(value: Any) -> Any:
@@ -57,11 +58,20 @@ def check_field_count(value: Any) -> Any:
     return value
 
 
-def option_field(options: type[Any], name: str) -> Any:
-    """Return a field with the default, the range and the help text of an option."""
+def option_field(
+    options: type[Any], name: str, *, default: Any = UNSET, max_value: float | None = None, description: str = ""
+) -> Any:
+    """Return a field with the default, the range and the help text of an option, unless they are given.
+
+    ``max_value`` is a smaller limit of one request.
+    """
     option = declared_options(options)[name]
     return Field(
-        default_of(options, name), gt=option.above, ge=option.min_value, le=option.max_value, description=option.help
+        default_of(options, name) if default is UNSET else default,
+        gt=option.above,
+        ge=option.min_value,
+        le=option.max_value if max_value is None else max_value,
+        description=description or option.help,
     )
 
 

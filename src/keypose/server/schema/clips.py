@@ -5,11 +5,22 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field
 
-from keypose.server.schema import MAX_CLIPS, MAX_SKIP, ClipHash, Finite, RequestModel, ResponseModel, Text
+from keypose.options.library import ListOptions, Ranker, SearchOptions, Sort
+from keypose.server.schema import (
+    MAX_CLIPS,
+    MAX_SKIP,
+    ClipHash,
+    Finite,
+    RequestModel,
+    ResponseModel,
+    Text,
+    option_field,
+)
 
-Sort = Literal["name", "newest", "longest", "shortest"]
+MAX_LIST_SKIP = 1 << 31
+Tags = Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=50)]
 ClipHashes = Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=10_000)]
 
 
@@ -168,8 +179,8 @@ class TagsRequest(RequestModel):
     """Tags to add to clips and to remove from them."""
 
     clips: ClipHashes
-    add: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=50)] = ()
-    remove: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=50)] = ()
+    add: Tags = ()
+    remove: Tags = ()
 
 
 class ClipsRequest(RequestModel):
@@ -212,6 +223,26 @@ class UploadResponse(ResponseModel):
     notes: tuple[str, ...] = Field(description="Problems of the file that were repaired.")
 
 
+class TrashQuery(BaseModel):
+    """Which clips of the trash are listed, as a query string."""
+
+    model_config = ConfigDict(frozen=True)
+
+    skip: int = option_field(ListOptions, "skip", max_value=MAX_LIST_SKIP)
+    limit: int = option_field(ListOptions, "limit", default=60, max_value=MAX_CLIPS)
+
+
+class ListQuery(TrashQuery):
+    """Which clips of the library are listed, as a query string."""
+
+    text: Text | None = option_field(ListOptions, "words")
+    tag: Annotated[list[Text], Field(max_length=50)] = option_field(ListOptions, "tags", default=[])
+    min_duration_s: Finite | None = option_field(ListOptions, "min_duration_s")
+    max_duration_s: Finite | None = option_field(ListOptions, "max_duration_s")
+    body_part: Text | None = option_field(ListOptions, "body_part")
+    sort: Sort = option_field(ListOptions, "sort")
+
+
 class SearchRequest(RequestModel):
     """A search by example: a whole clip; a span, with ``start`` and ``end``; a pose, with ``frame``."""
 
@@ -219,17 +250,19 @@ class SearchRequest(RequestModel):
     start: Annotated[int, Field(ge=0)] | None = None
     end: Annotated[int, Field(ge=1)] | None = None
     frame: Annotated[int, Field(ge=0)] | None = None
-    text: Text | None = None
-    tags: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=50)] = ()
-    min_duration_s: Finite | None = None
-    max_duration_s: Finite | None = None
-    joints: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=100)] | None = None
-    mirrored: bool = True
-    ranker: Literal["descriptors", "swings"] = "descriptors"
-    multiple: bool = False
-    deduplicate: bool = True
-    skip: Annotated[int, Field(ge=0, le=MAX_SKIP)] = 0
-    limit: Annotated[int, Field(ge=1, le=MAX_CLIPS)] = 24
+    text: Text | None = option_field(SearchOptions, "words")
+    tags: Tags = option_field(SearchOptions, "tags")
+    min_duration_s: Finite | None = option_field(SearchOptions, "min_duration_s")
+    max_duration_s: Finite | None = option_field(SearchOptions, "max_duration_s")
+    joints: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=100)] | None = option_field(
+        SearchOptions, "joints"
+    )
+    mirrored: bool = option_field(SearchOptions, "mirrored")
+    ranker: Ranker = option_field(SearchOptions, "ranker")
+    multiple: bool = option_field(SearchOptions, "multiple")
+    deduplicate: bool = option_field(SearchOptions, "deduplicate")
+    skip: int = option_field(ListOptions, "skip", max_value=MAX_SKIP)
+    limit: int = option_field(SearchOptions, "limit", default=24, max_value=MAX_CLIPS)
 
 
 class Span(ResponseModel):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
 
 from keypose.clip_edit import drafts
-from keypose.clip_edit.drafts import MAX_KEYS, MAX_STEPS, Keys, Residual
-from keypose.options import DEFAULT_METHOD, CurveOptions, FeatureOptions, Interpolation, Layout
+from keypose.clip_edit.drafts import MAX_KEYS, MAX_STEPS, Keys
+from keypose.clip_edit.field_checks import MAX_FRAME
+from keypose.options import CurveOptions, Interpolation, OutputOptions, SelectOptions
+from keypose.options.clip_edit import ClipKeyOptions, Residual
+from keypose.options.pictures import Layout, StripOptions
 from keypose.server.schema import (
     MAX_NAMES,
     ClipHash,
@@ -24,25 +27,29 @@ from keypose.server.schema import (
 )
 from keypose.server.schema.clips import ClipRow, SwingBar
 
+MAX_FRAMES_LENGTH = 5000  # characters of a list of frames
+MAX_STRIP_PX = 2000.0  # height of a strip that is drawn for a page
 MAX_UNDO_STATES = 2 * MAX_STEPS + 2  # after each step the residual may change once
 
 Names = Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=MAX_NAMES)]
 Frames = Annotated[tuple[Frame, ...], Field(fail_fast=True, max_length=MAX_KEYS)]
 Stride = Annotated[int, Field(ge=1, le=10_000, description="Positions of every stride-th frame.")]
+StripTheme = Literal["light", "dark", "page"]
+PngTheme = Literal["light", "dark"]  # without CSS variables
 
 
 class SelectionSpec(RequestModel):
     """Options of a selection, without the number of keys."""
 
-    method: Text = DEFAULT_METHOD
-    joints: Names | None = None
-    weights: Annotated[dict[Text, Finite], FewEntries] | None = None
-    pins: Frames = ()
-    excluded: Frames = ()
-    first_frame: Frame | None = Field(None, description="First frame of the range.")
-    last_frame: Frame | None = Field(None, description="Last frame of the range.")
-    max_keys: Annotated[int, Field(ge=2, le=MAX_KEYS)] | None = None
-    smoothing_s: float = option_field(FeatureOptions, "smoothing_s")
+    method: Text = option_field(SelectOptions, "method")
+    joints: Names | None = option_field(SelectOptions, "joints")
+    weights: Annotated[dict[Text, Finite], FewEntries] | None = option_field(SelectOptions, "weights")
+    pins: Frames = option_field(SelectOptions, "pins")
+    excluded: Frames = option_field(SelectOptions, "excluded")
+    first_frame: int | None = option_field(ClipKeyOptions, "first_frame", max_value=MAX_FRAME)
+    last_frame: int | None = option_field(ClipKeyOptions, "last_frame", max_value=MAX_FRAME)
+    max_keys: int | None = option_field(ClipKeyOptions, "max_keys", max_value=MAX_KEYS)
+    smoothing_s: float = option_field(SelectOptions, "smoothing_s")
     options: Annotated[dict[Text, Any], PlainData] | None = Field(
         None, description="Of the method: objective, cost, ...; None: the best for the clip in interactive time."
     )
@@ -77,7 +84,7 @@ class SelectionRequest(RequestModel):
     """The fewest keys of a spec whose curves stay within a tolerance."""
 
     spec: SelectionSpec
-    tolerance_mm: Annotated[float, Field(gt=0.0, le=10_000.0)]
+    tolerance_mm: float = option_field(ClipKeyOptions, "tolerance_mm", default=...)
     interpolation: Interpolation = option_field(CurveOptions, "interpolation")
 
 
@@ -201,14 +208,45 @@ class EditHeader(ResponseModel):
     score: Score | None = Field(description="None: the number of frames has changed.")
 
 
+class PngStripQuery(BaseModel):
+    """A strip of a clip as PNG, as a query string."""
+
+    model_config = ConfigDict(frozen=True)
+
+    frames: str | None = Field(
+        None,
+        pattern="^[0-9]{1,9}(,[0-9]{1,9})*$",
+        max_length=MAX_FRAMES_LENGTH,
+        description="Frames separated by commas; none: the stored strip.",
+    )
+    theme: PngTheme = option_field(StripOptions, "theme")
+    layout: Layout = option_field(StripOptions, "layout")
+    height_px: float | None = option_field(StripOptions, "height_px", max_value=MAX_STRIP_PX)
+
+
+class StripQuery(PngStripQuery):
+    """A strip of a clip as SVG, as a query string."""
+
+    theme: StripTheme = option_field(StripOptions, "theme")  # type: ignore[assignment]  # has one more
+
+
+class ComparisonQuery(BaseModel):
+    """Methods to compare, as a query string."""
+
+    model_config = ConfigDict(frozen=True)
+
+    methods: str | None = Field(None, pattern="^[a-z]{1,20}(,[a-z]{1,20}){0,19}$", description="Separated by commas.")
+    keys: int | None = option_field(ClipKeyOptions, "keys", max_value=MAX_KEYS)
+
+
 class StripRequest(RequestModel):
     """A strip of an edit."""
 
     draft: Draft
     frames: Frames | None = Field(None, description="None: the keys of the draft, or the best ones of edited swings.")
-    theme: Literal["light", "dark", "page"] = "light"
-    layout: Layout = "side"
-    height_px: Annotated[float, Field(ge=20.0, le=2000.0)] | None = None
+    theme: StripTheme = option_field(StripOptions, "theme")
+    layout: Layout = option_field(StripOptions, "layout")
+    height_px: float | None = option_field(StripOptions, "height_px", max_value=MAX_STRIP_PX)
 
 
 class UndoState(RequestModel):
@@ -256,10 +294,10 @@ class ExportRequest(RequestModel):
     frames: Frames | None = Field(None, description="Keys; None: every frame, or the draft's.")
     interpolation: Interpolation = option_field(CurveOptions, "interpolation")
     draft: Draft | None = None
-    tolerance_mm: Annotated[float, Field(gt=0.0, le=1000.0)] | None = Field(None, description="For .kps.")
-    lossless: bool = Field(False, description="For .kps: every number exactly, instead of a tolerance.")
-    theme: Literal["light", "dark"] = Field("light", description="Of strips.")
-    layout: Layout = Field("side", description="Of strips.")
+    tolerance_mm: float | None = option_field(OutputOptions, "tolerance_mm")
+    lossless: bool = option_field(OutputOptions, "lossless")
+    theme: PngTheme = option_field(StripOptions, "theme")
+    layout: Layout = option_field(StripOptions, "layout")
 
 
 class BatchExportRequest(RequestModel):
@@ -267,6 +305,8 @@ class BatchExportRequest(RequestModel):
 
     clips: Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=1000)]
     format: Text
-    keys: Annotated[int, Field(ge=2, le=MAX_KEYS)] | None = Field(None, description="None: every frame.")
-    tolerance_mm: Annotated[float, Field(gt=0.0, le=1000.0)] | None = None
-    lossless: bool = False
+    keys: int | None = option_field(
+        ClipKeyOptions, "keys", max_value=MAX_KEYS, description="Number of keys; None: every frame."
+    )
+    tolerance_mm: float | None = option_field(OutputOptions, "tolerance_mm")
+    lossless: bool = option_field(OutputOptions, "lossless")

@@ -2,18 +2,20 @@
 
 The command line and the API schema take these classes as they are. Functions of the Python API keep signatures of their
 own; ``tests/api/test_options.py`` compares them with the classes. The functions check values against the same ranges.
+Here are the options of files, keys, curves and swings; the modules of this package hold those of its other parts.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_type_hints
 
 from keypose.limits import Limits
+from keypose.validation import check_int, check_number
 
 ReferencePose: TypeAlias = Literal["auto", "keep", "drop"]
 Gaps: TypeAlias = Literal["fill", "refuse"]
@@ -26,12 +28,14 @@ Interpolation: TypeAlias = Literal["bezier", "natural", "linear"]
 RotationKind: TypeAlias = Literal["quaternion", "euler"]
 Metric: TypeAlias = Literal["angle", "cosine"]
 Fallback: TypeAlias = Literal["keys"]
-Layout: TypeAlias = Literal["side", "time", "path", "expanded", "in-place"]
+Timing: TypeAlias = Literal["auto", "keys", "frames"]
 
 DEFAULT_METHOD = "salient"
 MIN_FPS, MAX_FPS = 1e-3, 1e6
-MAX_SMOOTHING_S = 10.0
+MIN_TOLERANCE_MM, MAX_TOLERANCE_MM = 1e-3, 1e4  # of stored motions, on a figure of 1.7 m
+MAX_SMOOTHING_S = 3600.0
 MAX_JUMP_PENALTY = 1e6
+MAX_RESIDUAL = 10.0  # a larger number is probably meant in percent
 MAX_WINDOW_S = 10.0
 MAX_THRESHOLD = math.pi  # the largest angle between axes
 MAX_ANGLE_DEG = 180.0  # the largest angle between rotations
@@ -55,7 +59,8 @@ class Option:
     """
 
     help: str  # one or two sentences
-    flag: str = ""  # of the command line, where it is not the name of the field
+    flag: str = ""  # of the command line, where it is not the name of the field; --no-... turns the option off
+    flag_help: str = ""  # help of the flag, where it is not that of the option
     above: float | None = None
     min_value: float | None = None
     max_value: float | None = None
@@ -86,18 +91,35 @@ class Option:
         return handler(schema) | {"description": self.help}
 
 
+_DECLARED: dict[type[Any], Mapping[str, Option]] = {}
+
+
 def declared_options(options: type[Any]) -> Mapping[str, Option]:
     """Return the options of a class by field name."""
-    hints = get_type_hints(options, include_extras=True)
-    declared = {}
-    for each in fields(options):
-        declared[each.name] = next(item for item in hints[each.name].__metadata__ if isinstance(item, Option))
-    return declared
+    if options not in _DECLARED:
+        hints = get_type_hints(options, include_extras=True)
+        _DECLARED[options] = {
+            each.name: next(item for item in hints[each.name].__metadata__ if isinstance(item, Option))
+            for each in fields(options)
+        }
+    return _DECLARED[options]
+
+
+def check_option_int(options: type[Any], name: str, value: Any) -> int:
+    """Return ``value`` as an int within the range of the option ``name``. Raise OptionError otherwise."""
+    option = declared_options(options)[name]
+    return check_int(name, value, min_value=option.min_value, max_value=option.max_value)
+
+
+def check_option_number(options: type[Any], name: str, value: Any) -> float:
+    """Return ``value`` as a finite float within the range of the option ``name``. Raise OptionError otherwise."""
+    return check_number(name, value, **declared_options(options)[name].bounds)
 
 
 def default_of(options: type[Any], name: str) -> Any:
     """Return the default of a field."""
-    return getattr(options(), name)
+    declared = next(each for each in fields(options) if each.name == name)
+    return declared.default if declared.default_factory is MISSING else declared.default_factory()
 
 
 @dataclass(frozen=True)
@@ -149,6 +171,34 @@ class LoadKeywords(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
+class OutputOptions:
+    """The keywords of ``save`` that are no motions; each writer uses those that apply to it."""
+
+    reference_pose: Annotated[
+        bool, Option("Write the separated T-pose as frame 0 again.", flag="--write-reference-pose")
+    ] = False
+    tolerance_mm: Annotated[
+        float | None,
+        Option(
+            "Maximum error of any point, in mm on a figure of 1.7 m. Default: 1.",
+            min_value=MIN_TOLERANCE_MM,
+            max_value=MAX_TOLERANCE_MM,
+        ),
+    ] = None
+    lossless: Annotated[bool, Option("Store the exact numbers of the file.")] = False
+
+
+@dataclass(frozen=True)
+class JobOptions:
+    """How work on many files is distributed."""
+
+    jobs: Annotated[
+        int | None,
+        Option("Number of files processed at once. Default: one per core, fewer for few files.", min_value=1),
+    ] = None
+
+
+@dataclass(frozen=True)
 class KeyCountOptions:
     """What decides the number of keys; at most one is set."""
 
@@ -178,7 +228,9 @@ class FittedKeyCountOptions(KeyCountOptions):
 class FeatureOptions:
     """Which method chooses keys, and what it sees of the motion; None: the default of the method."""
 
-    method: Annotated[str, Option("Selection method; keypose methods lists them.")] = DEFAULT_METHOD
+    method: Annotated[str, Option("Selection method.", flag_help="Selection method; keypose methods lists them.")] = (
+        DEFAULT_METHOD
+    )
     max_keys: Annotated[int | None, Option("Largest number of keys on the error curve.", min_value=1)] = None
     joints: Annotated[str | tuple[str, ...] | None, Option("Joints, body parts or groups that count, hands,head.")] = (
         None
@@ -186,8 +238,9 @@ class FeatureOptions:
     weights: Annotated[
         Mapping[str, float] | None,
         Option(
-            "Weight of a joint, body part or group, hands=3. May be given several times.",
+            "Weights of joints, body parts or groups.",
             flag="--weight",
+            flag_help="Weight of a joint, body part or group, hands=3. May be given several times.",
         ),
     ] = None
     features: Annotated[FeatureKind | None, Option("Features of the poses. Default: those of the method.")] = None
@@ -208,11 +261,16 @@ class MethodOptions:
     pins: Annotated[
         tuple[int | str, ...],
         Option(
-            "Frames that must be keys, 30,88; the word contacts adds frames in which feet touch or leave the ground.",
+            "Frames that must be keys.",
             flag="--pin",
+            flag_help="Frames that must be keys, 30,88; the word contacts adds frames in which feet touch or leave the "
+            "ground.",
         ),
     ] = ()
-    excluded: Annotated[tuple[int, ...], Option("Frames that must not be keys, 30,88.", flag="--exclude")] = ()
+    excluded: Annotated[
+        tuple[int, ...],
+        Option("Frames that must not be keys.", flag="--exclude", flag_help="Frames that must not be keys, 30,88."),
+    ] = ()
     objective: Annotated[
         Objective | None, Option("Cost of a selection: the largest cost of its spans, or their sum.")
     ] = None
@@ -293,6 +351,40 @@ ThresholdOption: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True)
+class UnbakeOptions(FittedKeyCountOptions, CurveOptions):
+    """The keywords of ``unbake``, without those of its method."""
+
+    residual: Annotated[
+        bool,
+        Option(
+            "Store the detail that the curves omit.",
+            flag="--no-residual",
+            flag_help="Do not store the detail that the curves omit. Then rebake cannot restore it.",
+        ),
+    ] = True
+    max_keys: Annotated[int | None, Option("Largest number of keys on the error curve.", min_value=1)] = None
+    threads: Annotated[
+        int | None, Option("Processor cores for one clip. Default: all for long clips.", min_value=1)
+    ] = None
+
+
+@dataclass(frozen=True)
+class RebakeOptions:
+    """How captured detail is added to an edit."""
+
+    residual: Annotated[
+        float, Option("Amount of detail: 0 none, 1 or 100% all of it, as captured.", max_value=MAX_RESIDUAL)
+    ] = 0.7
+    timing: Annotated[
+        Timing,
+        Option(
+            "Detail moves with the n-th key (keys), or stays in its frames (frames). auto: keys if keys were moved in "
+            "time."
+        ),
+    ] = "auto"
+
+
+@dataclass(frozen=True)
 class SwingOptions:
     """How swings are found."""
 
@@ -370,17 +462,3 @@ class SwingFilterOptions:
     shorter_s: Annotated[float | None, Option("Swings shorter than this, in seconds.", above=0.0)] = None
     wider_deg: Annotated[float | None, Option("Swings with a larger angle, in degrees.", min_value=0.0)] = None
     narrower_deg: Annotated[float | None, Option("Swings with a smaller angle, in degrees.", above=0.0)] = None
-
-
-@dataclass(frozen=True)
-class ClipFilterOptions:
-    """Which clips of a library are meant."""
-
-    words: Annotated[
-        str | None, Option("Only clips with all these words, or starts of words, in their names or tags.")
-    ] = None
-    tags: Annotated[
-        tuple[str, ...], Option("Only clips with all these tags: a,b. May be given several times.", flag="--tag")
-    ] = ()
-    min_duration_s: Annotated[float | None, Option("Minimum duration of clips, in seconds.", min_value=0.0)] = None
-    max_duration_s: Annotated[float | None, Option("Maximum duration of clips, in seconds.", min_value=0.0)] = None
