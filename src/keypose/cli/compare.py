@@ -30,7 +30,7 @@ from keypose.cli import messages, output
 from keypose.cli.clip_view import format_bytes
 from keypose.cli.commands import command_line
 from keypose.cli.error_text import render_error
-from keypose.cli.options import DEFAULT_LOAD, Flags, Jobs, Json, LoadFlags, Range, with_flags
+from keypose.cli.options import DEFAULT_LOAD, Files, Flags, Jobs, Json, LoadFlags, Range, check_output_file, with_flags
 from keypose.cli.output import FAILED, INTERRUPTED, UsageError, escape_unprintable, missing_argument_error
 from keypose.cli.runner import Overwrite, Quiet, RunResult, run_write_jobs
 from keypose.errors import FileError, OptionError
@@ -89,7 +89,7 @@ DEFAULT_COMPARE = CompareFlags()
 
 
 def compare(
-    *files: Annotated[str, Parameter(help="Motion files, folders of them, or patterns in quotes.")],
+    *files: Files,
     what: CompareFlags = DEFAULT_COMPARE,
     range_: Range = None,
     report: Annotated[
@@ -183,12 +183,7 @@ def _check_outputs(files: Sequence[Path], inputs: ClipFiles, *, overwrite: bool)
     for file in files:
         if os.path.realpath(file) in input_paths:
             raise OptionError("is to be read", path=file, expected="another name for results")
-        if file.is_dir():
-            raise FileError("is a folder", path=file, expected="the name of a file")
-        if not file.parent.is_dir():
-            raise FileError("no such folder", path=file.parent)
-        if os.path.lexists(file) and not overwrite:
-            raise FileError("exists already", path=file, hint="--overwrite replaces it")
+        check_output_file(file, "the name of a file", overwrite=overwrite)
 
 
 def open_cache(main: Path, *, fresh: bool) -> CompareCache:

@@ -14,7 +14,7 @@ from keypose.batch.plan import Target
 from keypose.cli import clip_view, messages, output
 from keypose.cli.options import DEFAULT_LOAD, Flags, LoadFlags, Range, with_flags
 from keypose.cli.output import UsageError
-from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
+from keypose.cli.runner import DEFAULT_WRITE, InAndOut, RunResult, TargetFormat, WriteFlags, run_write_jobs
 from keypose.options import OutputOptions
 
 
@@ -27,14 +27,7 @@ DEFAULT_OUTPUT = OutputFlags()
 
 
 def convert(
-    *paths: Annotated[
-        str,
-        Parameter(
-            name="IN OUT",
-            help="Input (files, folders, patterns in quotes), and last the output: a file for one "
-            "file, a folder for more.",
-        ),
-    ],
+    *paths: InAndOut,
     to: TargetFormat = None,
     fps: Annotated[float | None, Parameter(help="Resample to this frame rate. Default: unchanged.")] = None,
     range_: Range = None,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags
+from keypose.cli.options import DEFAULT_LOAD, Files, Jobs, Json, LoadFlags
 
 if TYPE_CHECKING:
     from keypose.batch import Outcome
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def info(
-    *files: Annotated[str, Parameter(help="Motion files, folders of them, or patterns in quotes.")],
+    *files: Files,
     joints: Annotated[
         bool, Parameter(negative="", help="Show every joint: body part, channels, offset from its parent.")
     ] = False,

@@ -18,14 +18,14 @@ from keypose.cli import messages, output
 from keypose.cli import plot as plots
 from keypose.cli.clip_view import format_duration, score_document
 from keypose.cli.key_options import DEFAULT_COUNT, DEFAULT_SELECT, KeyCountFlags, SelectFlags, Set
-from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags, Range
+from keypose.cli.options import DEFAULT_LOAD, Files, Jobs, Json, LoadFlags, Range
 from keypose.cli.output import COLUMN_GAP, Column, escape_unprintable
 from keypose.cli.runner import collect_results, print_results, run_read_jobs
 from keypose.errors import FileError
 
 
 def keys(
-    *files: Annotated[str, Parameter(help="Motion files, folders of them, or patterns in quotes.")],
+    *files: Files,
     count: KeyCountFlags = DEFAULT_COUNT,
     range_: Range = None,
     select: SelectFlags = DEFAULT_SELECT,

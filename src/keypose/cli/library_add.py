@@ -15,7 +15,7 @@ from keypose.cli.clip_view import format_duration
 from keypose.cli.error_text import render_error
 from keypose.cli.library_options import Blobs, LibraryOption
 from keypose.cli.messages import MessageSummary
-from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Flags, Jobs, Json, LibraryLoadFlags, with_flags
+from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Files, Flags, Jobs, Json, LibraryLoadFlags, with_flags
 from keypose.cli.output import FAILED, INTERRUPTED, JsonSpool, UsageError, missing_argument_error
 from keypose.cli.runner import Quiet
 from keypose.errors import KeyposeError
@@ -48,7 +48,7 @@ DEFAULT_METADATA, DEFAULT_STORAGE, DEFAULT_ENGINE = MetadataFlags(), StorageFlag
 
 
 def add(
-    *files: Annotated[str, Parameter(help="Motion files, folders of them, or patterns in quotes.")],
+    *files: Files,
     metadata: Annotated[MetadataFlags, METADATA_GROUP] = DEFAULT_METADATA,
     storage: Annotated[StorageFlags, INGEST_GROUP] = DEFAULT_STORAGE,
     jobs: Annotated[Jobs, INGEST_GROUP] = None,

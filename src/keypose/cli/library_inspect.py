@@ -19,7 +19,7 @@ from keypose.cli.library_options import (
     LibraryOption,
     TagFilterFlags,
 )
-from keypose.cli.options import Flags, Json, with_flags
+from keypose.cli.options import Flags, Json, OverwritePicture, with_flags
 from keypose.cli.output import Column, UsageError, escape_unprintable
 from keypose.library.records import Clip, Stats
 from keypose.library.search.hits import Hit
@@ -67,9 +67,7 @@ def show(
     strip: Annotated[
         Path | None, Parameter(help="Write the key poses as a picture, .svg or .png. For one clip only.")
     ] = None,
-    overwrite: Annotated[
-        bool, Parameter(negative="--no-overwrite", help="Replace the picture if it exists. Default: refuse.")
-    ] = False,
+    overwrite: OverwritePicture = False,
     library: LibraryOption = None,
     json: Json = False,
 ) -> int:

@@ -14,7 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as RichProgress
 
 from keypose.cli import output
-from keypose.cli.options import Flags, with_flags
+from keypose.cli.options import Flags, check_output_file, with_flags
 from keypose.cli.output import UsageError, missing_argument_error
 from keypose.options.library import ClipFilterOptions
 
@@ -144,19 +144,12 @@ def find_clips(library: Library, names: Sequence[str]) -> list[Clip]:
 
 def check_page_path(path: Path | None, *, overwrite: bool) -> Path | None:
     """Return the path of the page, checked before any work is done; None if none is requested."""
-    from keypose.errors import FileError
     from keypose.pictures.report.build import page_path
 
     if path is None:
         return None
     target = page_path(path)
-    if target.is_dir():
-        raise FileError("is a folder", path=target, expected="the name of a page")
-    if not target.parent.is_dir():
-        raise FileError("no such folder", path=target.parent)
-    if os.path.lexists(target) and not overwrite:
-        raise FileError("exists already", path=target, hint="--overwrite replaces it")
-    return target
+    return check_output_file(target, "the name of a page", overwrite=overwrite)
 
 
 MAX_NAME_COLUMNS = 30

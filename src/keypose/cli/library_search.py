@@ -19,7 +19,16 @@ from keypose.cli import library_edit, library_inspect, messages, output
 from keypose.cli.clip_view import format_bytes
 from keypose.cli.library_options import DEFAULT_FILTERS, FILTER_GROUP, FilterFlags, LibraryOption
 from keypose.cli.messages import truncate_texts
-from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Flags, Json, LibraryLoadFlags, parse_names, with_flags
+from keypose.cli.options import (
+    DEFAULT_LIBRARY_LOAD,
+    Flags,
+    Json,
+    LibraryLoadFlags,
+    OpenPage,
+    OverwritePage,
+    parse_names,
+    with_flags,
+)
 from keypose.cli.output import UsageError, conflict_error, missing_argument_error
 from keypose.errors import FileError, FormatWarning, OptionError
 from keypose.library.library import Library
@@ -73,16 +82,8 @@ def search(
     html: Annotated[
         Path | None, Parameter(help="Also write a page with the key poses of every hit, .html."), RESULT_GROUP
     ] = None,
-    open_: Annotated[
-        bool,
-        Parameter(name="--open", negative="", help="Show the page in the browser when it is written."),
-        RESULT_GROUP,
-    ] = False,
-    overwrite: Annotated[
-        bool,
-        Parameter(negative="--no-overwrite", help="Replace the page if it exists. Default: refuse."),
-        RESULT_GROUP,
-    ] = False,
+    open_: Annotated[OpenPage, RESULT_GROUP] = False,
+    overwrite: Annotated[OverwritePage, RESULT_GROUP] = False,
     json: Annotated[Json, RESULT_GROUP] = False,
     library: LibraryOption = None,
     load: Annotated[LibraryLoadFlags, READ_GROUP] = DEFAULT_LIBRARY_LOAD,

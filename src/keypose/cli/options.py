@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import wraps
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_type_hints
 
 from cyclopts import Parameter, Token
 
 from keypose.cli.output import UsageError, conflict_error
-from keypose.errors import OptionError
+from keypose.errors import FileError, OptionError
 from keypose.limits import Limits
 from keypose.options import (
     JobOptions,
@@ -37,6 +39,16 @@ Range = Annotated[
 ]
 ResampleFps = Annotated[
     float | None, Parameter(name="--fps", help="Resample the capture to this frame rate first. Default: unchanged.")
+]
+Files = Annotated[str, Parameter(help="Motion files, folders of them, or patterns in quotes.")]
+OpenPage = Annotated[
+    bool, Parameter(name="--open", negative="", help="Show the page in the browser when it is written.")
+]
+OverwritePage = Annotated[
+    bool, Parameter(negative="--no-overwrite", help="Replace the page if it exists. Default: refuse.")
+]
+OverwritePicture = Annotated[
+    bool, Parameter(negative="--no-overwrite", help="Replace the picture if it exists. Default: refuse.")
 ]
 Json = Annotated[bool, Parameter(negative="", help="Print one JSON document on stdout instead of text.")]
 
@@ -68,6 +80,17 @@ def check_fps(fps: float | None, option: str) -> float | None:
     if fps is not None and not (math.isfinite(fps) and fps > 0):
         raise UsageError(option=option, value=fps, expected="a number above 0")
     return fps
+
+
+def check_output_file(path: Path, expected: str, *, overwrite: bool) -> Path:
+    """Return ``path`` if a file can be written there; ``expected`` says what it should be, if it is a folder."""
+    if path.is_dir():
+        raise FileError("is a folder", path=path, expected=expected)
+    if not path.parent.is_dir():
+        raise FileError("no such folder", path=path.parent)
+    if os.path.lexists(path) and not overwrite:
+        raise FileError("exists already", path=path, hint="--overwrite replaces it")
+    return path
 
 
 def resolve_jobs(jobs: int | None, n_clips: int) -> int:

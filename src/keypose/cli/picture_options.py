@@ -33,11 +33,7 @@ PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
 PICTURE_GROUP = Parameter(group=Group("Picture", sort_key=1))
 KEYS_GROUP = Parameter(group=Group("Keys", sort_key=3))
 READ_GROUP = Parameter(group=Group("Reading", sort_key=4))
-Overwrite = Annotated[
-    bool,
-    Parameter(negative="--no-overwrite", help="Replace the picture if it exists. Default: refuse."),
-    PICTURE_GROUP,
-]
+Overwrite = Annotated[o.OverwritePicture, PICTURE_GROUP]
 Quiet = Annotated[bool, Parameter(negative="", alias="-q", help="Print nothing but errors."), PICTURE_GROUP]
 Json = Annotated[o.Json, PICTURE_GROUP]
 Mark = Annotated[
@@ -148,7 +144,6 @@ PictureJob = TypeVar("PictureJob", bound="HasSourceAndTarget")
 
 def check_picture_path(out: str, source: Path, *, overwrite: bool) -> Path:
     """Return the path of the picture, checked before any work is done."""
-    from keypose.errors import FileError, OptionError
     from keypose.pictures.svg import picture_path
 
     if not out:
@@ -156,13 +151,7 @@ def check_picture_path(out: str, source: Path, *, overwrite: bool) -> Path:
     target = picture_path(out)
     if os.path.realpath(target) == os.path.realpath(source):
         raise OptionError("is to be read", path=target, expected="another name for the picture")
-    if target.is_dir():
-        raise FileError("is a folder", path=target, expected="the name of a picture")
-    if not target.parent.is_dir():
-        raise FileError("no such folder", path=target.parent)
-    if os.path.lexists(target) and not overwrite:
-        raise FileError("exists already", path=target, hint="--overwrite replaces it")
-    return target
+    return o.check_output_file(target, "the name of a picture", overwrite=overwrite)
 
 
 @contextmanager

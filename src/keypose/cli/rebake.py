@@ -159,7 +159,8 @@ def run(
     if json:
         output.print_json(_single_document(run_result) if is_single_file else run_result.document("rebaked", _document))
     elif not quiet:
-        _print_summary(run_result)
+        run_result.print_notes(lambda result: result.notes)
+        run_result.print_summary("rebaked", build_block, build_table, summary_lines)
     if (
         not is_single_file
         or run_result.interrupted
@@ -178,23 +179,13 @@ def _failed_path(job: RebakeJob, failure: Failure) -> Path:
     return next((path for path in files if path is not None and str(path) == error_path), job.source)
 
 
-def _print_summary(run_result: RunResult[RebakeJob, RebakeResult]) -> None:
-    run_result.print_notes(lambda result: result.notes)
-    results = run_result.results
-    if len(run_result.work) == 1 and results:
-        output.print_renderable(build_block(*results[0], run_result.seconds))
-        return
-    if results:
-        output.print_renderable(build_table(results, output.stdout_console().width))
-    phrases = run_result.count_phrases("rebaked")
-    if phrases and run_result.is_batch:
-        output.print_line(", ".join(phrases))
-    if results:
-        output.print_line(
-            f"{_residual_percent(results[0][0])} of the detail put back{_source_suffix(results)}; "
-            f"written to {common_folder([str(job.target) for job, _ in results]) or '.'}: "
-            f"{format_bytes(sum(result.bytes for _, result in results))}"
-        )
+def summary_lines(results: Sequence[tuple[RebakeJob, RebakeResult]]) -> list[str]:
+    """Return a line with the amount of detail, the output folder and the size of many edits."""
+    return [
+        f"{_residual_percent(results[0][0])} of the detail put back{_source_suffix(results)}; "
+        f"written to {common_folder([str(job.target) for job, _ in results]) or '.'}: "
+        f"{format_bytes(sum(result.bytes for _, result in results))}"
+    ]
 
 
 def build_block(job: RebakeJob, result: RebakeResult, seconds: float) -> Group:

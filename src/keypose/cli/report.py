@@ -13,10 +13,10 @@ from cyclopts import Group, Parameter
 from keypose.batch.file_discovery import ClipFiles, stem
 from keypose.cli import clip_view, output
 from keypose.cli.key_options import DEFAULT_UNBAKE, UnbakeFlags
-from keypose.cli.options import Flags, Jobs, Json, with_flags
+from keypose.cli.options import Flags, Jobs, Json, OpenPage, OverwritePage, check_output_file, with_flags
 from keypose.cli.output import UsageError, missing_argument_error
 from keypose.cli.runner import Quiet, RunResult, run_write_jobs
-from keypose.errors import FileError, OptionError
+from keypose.errors import OptionError
 from keypose.formats.base import write_atomically
 from keypose.options.pictures import PageOptions
 from keypose.pictures.report.build import ReportJob, ReportJobResult, page_path, render_report_page, run_report_job
@@ -46,14 +46,8 @@ def report(
         PAGE_GROUP,
     ] = None,
     page: Annotated[PageFlags, PAGE_GROUP] = DEFAULT_PAGE,
-    open_: Annotated[
-        bool, Parameter(name="--open", negative="", help="Show the page in the browser when it is written."), PAGE_GROUP
-    ] = False,
-    overwrite: Annotated[
-        bool,
-        Parameter(negative="--no-overwrite", help="Replace the page if it exists. Default: refuse."),
-        PAGE_GROUP,
-    ] = False,
+    open_: Annotated[OpenPage, PAGE_GROUP] = False,
+    overwrite: Annotated[OverwritePage, PAGE_GROUP] = False,
     flags: UnbakeFlags = DEFAULT_UNBAKE,
     jobs: Annotated[Jobs, PAGE_GROUP] = None,
     json: Annotated[Json, PAGE_GROUP] = False,
@@ -129,13 +123,7 @@ def check_page_path(output_path: Path | None, inputs: ClipFiles, *, overwrite: b
     target = page_path(default_name if output_path is None else output_path)
     if any(os.path.realpath(target) == os.path.realpath(file.path) for file in inputs.files):
         raise OptionError("is to be read", path=target, expected="another name for the page")
-    if target.is_dir():
-        raise FileError("is a folder", path=target, expected="the name of a page")
-    if not target.parent.is_dir():
-        raise FileError("no such folder", path=target.parent)
-    if os.path.lexists(target) and not overwrite:
-        raise FileError("exists already", path=target, hint="--overwrite replaces it")
-    return target
+    return check_output_file(target, "the name of a page", overwrite=overwrite)
 
 
 def run(

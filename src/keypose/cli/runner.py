@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Annotated, Any, Generic, Protocol, TypeVar
 
 from cyclopts import Parameter
+from rich.console import RenderableType
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -82,6 +83,26 @@ class RunResult(Generic[WriteJob, Result]):
             for o in self.outcomes
             if o.value is not None
         )
+
+    def print_summary(
+        self,
+        verb: str,
+        build_block: Callable[[WriteJob, Result, float], RenderableType],
+        build_table: Callable[[Sequence[tuple[WriteJob, Result]], int], RenderableType],
+        summary_lines: Callable[[Sequence[tuple[WriteJob, Result]]], Sequence[str]],
+    ) -> None:
+        """Print the result of one clip as a block, or those of many as a table with totals."""
+        results = self.results
+        if len(self.work) == 1 and results:
+            output.print_renderable(build_block(*results[0], self.seconds))
+            return
+        if results:
+            output.print_renderable(build_table(results, output.stdout_console().width))
+        phrases = self.count_phrases(verb)
+        if phrases and self.is_batch:
+            output.print_line(", ".join(phrases))
+        for line in summary_lines(results) if results else ():
+            output.print_line(line)
 
     def count_phrases(self, verb: str) -> list[str]:
         """Return the numbers of processed and skipped clips as phrases; ``verb`` is for example "converted"."""
@@ -321,6 +342,13 @@ Overwrite = Annotated[
     Parameter(
         negative="--no-overwrite",
         help="Replace existing files. Default: refuse before anything is written.",
+    ),
+]
+InAndOut = Annotated[
+    str,
+    Parameter(
+        name="IN OUT",
+        help="Input (files, folders, patterns in quotes), and last the output: a file for one file, a folder for more.",
     ),
 ]
 SkipExisting = Annotated[

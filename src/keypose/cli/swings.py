@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -58,7 +57,7 @@ class SwingFlags(Flags, SwingOptions):
     """How swings are found."""
 
 
-@with_flags(omit=[each.name for each in fields(SwingOptions) if each.name not in FALLBACK_OPTIONS])
+@with_flags(only=FALLBACK_OPTIONS)
 class FallbackFlags(Flags, SwingOptions):
     """Keys where swings are inaccurate."""
 

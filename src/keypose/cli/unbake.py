@@ -22,7 +22,7 @@ from keypose.cli.clip_view import common_folder, format_bytes, format_duration, 
 from keypose.cli.key_options import DEFAULT_UNBAKE, UnbakeFlags
 from keypose.cli.options import Flags, with_flags
 from keypose.cli.output import Column, escape_unprintable
-from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
+from keypose.cli.runner import DEFAULT_WRITE, InAndOut, TargetFormat, WriteFlags, run_write_jobs
 from keypose.formats import blend, keys_json
 from keypose.metrics import Score
 from keypose.options import UnbakeOptions
@@ -39,14 +39,7 @@ DEFAULT_DETAIL = DetailFlags()
 
 
 def unbake(
-    *paths: Annotated[
-        str,
-        Parameter(
-            name="IN OUT",
-            help="Input (files, folders, patterns in quotes), and last the output: a file for one "
-            "file, a folder for more.",
-        ),
-    ],
+    *paths: InAndOut,
     to: Annotated[TargetFormat, WRITE_GROUP] = None,
     detail: Annotated[DetailFlags, WRITE_GROUP] = DEFAULT_DETAIL,
     no_keys: Annotated[
@@ -124,24 +117,9 @@ def run(work: Sequence[UnbakeJob], skipped: Sequence[Target], jobs: int, *, json
     if json:
         output.print_json(run_result.document("unbaked", _document))
     elif not quiet:
-        _print_summary(run_result)
+        run_result.print_notes(lambda result: result.notes)
+        run_result.print_summary("unbaked", build_block, build_table, summary_lines)
     return run_result.finish(json=json)
-
-
-def _print_summary(run_result: RunResult[UnbakeJob, UnbakeResult]) -> None:
-    run_result.print_notes(lambda result: result.notes)
-    results = run_result.results
-    if len(run_result.work) == 1 and results:
-        output.print_renderable(build_block(*results[0], run_result.seconds))
-        return
-    if results:
-        output.print_renderable(build_table(results, output.stdout_console().width))
-    phrases = run_result.count_phrases("unbaked")
-    if phrases and run_result.is_batch:
-        output.print_line(", ".join(phrases))
-    if results:
-        for line in summary_lines(results):
-            output.print_line(line)
 
 
 def _document(job: UnbakeJob, result: UnbakeResult) -> dict[str, Any]:
