@@ -163,7 +163,7 @@ def test_an_input_is_not_overwritten_by_another(keypose, clip, tmp_path: Path) -
     ("arguments", "message"),
     [
         (["walk.bvh", "walk.xyz"], "cannot write '.xyz', expected one of .bvh"),
-        (["walk.bvh", "walk"], "walk has no suffix"),
+        (["walk.bvh", "walk"], "walk: no suffix"),
         (["walk.bvh", "out", "--to", "xyz"], "cannot write '.xyz'"),
         (["walk.bvh", "other.bvh/walk.glb"], "the folder cannot be made"),
         (["none.bvh", "walk.glb"], "none.bvh: no such file"),

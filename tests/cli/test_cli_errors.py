@@ -76,12 +76,12 @@ def test_json_as_a_name_is_no_option(keypose) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["walk.bvh", "x"], "x has no suffix, expected one of .bvh, "),
+        (["walk.bvh", "x"], "x: no suffix, expected one of .bvh, "),
         (["walk.bvh", "x.glbb"], "; did you mean .glb?"),
         (["walk.bvh", "x.BHV"], "; did you mean .bvh?"),
-        (["walk.bvh", "out", "--to", "gbl"], "--to gbl: cannot write '.gbl'"),
+        (["walk.bvh", "out", "--to", "gbl"], "--to: cannot write '.gbl'"),
         (["walk.bvh", "out", "--to", "gbl"], "; did you mean .glb?"),
-        (["walk.bvh", "x.c3d"], "x.c3d: .c3d files can be read, but not written; expected one of .bvh"),
+        (["walk.bvh", "x.c3d"], "x.c3d: .c3d files can be read, but not written, expected one of .bvh"),
         (["wlak.bvh", "x.glb"], "wlak.bvh: no such file; did you mean walk.bvh?"),
         (["walk.bvh", "x.bvh", "--range", "1000:"], "--range 1000: holds no frame: the clip has 8 (0 to 7)"),
         (["walk.bvh", "x.bvh", "--range", ":0"], "--range :0 holds no frame"),
@@ -134,7 +134,7 @@ def test_a_forgotten_target(keypose, clip, folder: Path, to: list[str]) -> None:
     for names in (["other.bvh", "third.bvh", "walk.bvh"], ["empty/..", "walk.bvh"]):
         result = keypose("convert", *names, *to)
         assert result.code == 2
-        assert "the last name, walk.bvh, is an existing file; where should the results go?" in result.err
+        assert "the last name, walk.bvh, is an existing file, expected a folder for the results" in result.err
         assert kp.load(folder / "walk.bvh").n_frames == 8
 
 

@@ -118,11 +118,11 @@ def test_an_edit_without_its_keys_fails_alone(keypose, folders: Path) -> None:
 def test_a_folder_without_any_keys(keypose, folders: Path) -> None:
     result = keypose("rebake", "edits", "final", "--to", "bvh")
     assert (result.code, result.out) == (2, "")
-    assert result.err.startswith("error: what were these 3 files made from? Expected --from FOLDER")
+    assert result.err.startswith("error: the keys of these 3 files are not known, and there is no ")
     assert not (folders / "final").exists()
     result = keypose("rebake", "edits", "final")
     assert result.code == 2
-    assert "say the format of the files in it, such as --to glb" in result.err
+    assert "expected the format of the files in it, such as --to glb" in result.err
 
 
 def test_one_file_and_the_folder_of_its_keys(keypose, folders: Path) -> None:
@@ -139,7 +139,7 @@ def test_detail_that_is_needed_is_never_replaced(keypose, folders: Path) -> None
     for arguments in (["out", "out"], ["edits", "out", "--from", "out"]):
         result = keypose("rebake", *arguments, "--to", "keys.json", "--overwrite")
         assert result.code == 2
-        assert "holds the captured detail: expected another name" in result.err
+        assert "holds the captured detail, expected another name" in result.err
     result = keypose("rebake", "out/b.keys.json", "out/b.keys.json", "--overwrite")
     assert result.code == 2
     assert (folders / "out" / "b.keys.json").read_bytes() == before

@@ -26,8 +26,8 @@ OUT = ["-o", "OUT"]  # a file that is not there yet
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--scale", "right_leg=1.3"], "--scale right_leg=1.3: where should the edited motion go? Expected -o OUT, such as -o edited.bvh"),
-        (["--delete", "head"], "--delete head: where should the edited motion go?"),
+        (["--scale", "right_leg=1.3"], "--scale right_leg=1.3: no output named, expected -o OUT, such as -o edited.bvh"),
+        (["--delete", "head"], "--delete head: no output named"),
         (["--scale", "right_leg", *OUT], "--scale right_leg, expected JOINTS=FACTOR, such as right_leg=1.3"),
         (["--scale", "=2", *OUT], "--scale =2, expected JOINTS=FACTOR"),
         (["--scale", "right_leg=much", *OUT], "--scale right_leg=much, expected JOINTS=FACTOR"),
@@ -39,8 +39,8 @@ OUT = ["-o", "OUT"]  # a file that is not there yet
         (["--delete", "", *OUT], "--delete '', expected no empty part"),
         (["--longer-s", "0.2", *OUT], "--longer-s says which swings an edit means, expected one, such as --scale right_leg=1.3; without -o the swings"),
         (["--longer-s", "0.2", "--retime", "2", *OUT], "--retime 2: takes all that a joint does, but --longer-s means some swings"),
-        (["--from-s", "1", "--longer-s", "0.2", "--retime", "2", *OUT], "but --longer-s means some swings; expected no more than --from-s and --to-s, or another edit"),
-        (["--from-s", "1", "--intensify", "head=2", *OUT], "--intensify head=2: takes all that a joint does, but --from-s means some swings; expected another edit"),
+        (["--from-s", "1", "--longer-s", "0.2", "--retime", "2", *OUT], "but --longer-s means some swings, expected no more than --from-s and --to-s, or another edit"),
+        (["--from-s", "1", "--intensify", "head=2", *OUT], "--intensify head=2: takes all that a joint does, but --from-s means some swings, expected another edit"),
         (["--sweep", "-q"], "--quiet is about what is written, expected -o OUT with it"),
         (["--index", "0", "--intensify", "head=2", *OUT], "--intensify head=2: takes all that a joint does, but --index means"),
         (["--level", "1.5"], "--level 1.5, expected a share from 0 to 1"),
@@ -105,13 +105,13 @@ def test_a_wrong_command_line(keypose, kick: Path, tmp_path: Path, arguments: li
         (["--narrower-deg", "0"], ": --narrower-deg 0, expected a number above 0"),
         (["--range", "900:"], ": --range 900: holds no frame"),
         (["--scale", "tail=2", *OUT], ": --scale tail=2: no joint or body part 'tail'"),
-        (["--scale", "right_leg=1e9", *OUT], ": --scale right_leg=1e9: factor 1000000000.0, expected a number from "),
-        (["--retime", "-1", *OUT], ": --retime -1: factor -1.0, expected a number above 0"),
-        (["--lengthen", "head=0", *OUT], ": --lengthen head=0: factor 0.0, expected a number above 0"),
-        (["--lengthen", "right_leg=-1", *OUT], ": --lengthen right_leg=-1: factor -1.0, expected a number above 0\n"),
+        (["--scale", "right_leg=1e9", *OUT], ": --scale right_leg=1e9: factor 1000000000, expected a number from "),
+        (["--retime", "-1", *OUT], ": --retime -1: factor -1, expected a number above 0"),
+        (["--lengthen", "head=0", *OUT], ": --lengthen head=0: factor 0, expected a number above 0"),
+        (["--lengthen", "right_leg=-1", *OUT], ": --lengthen right_leg=-1: factor -1, expected a number above 0\n"),
         (["--intensify", "LeftHand=1.2", *OUT], ": --intensify LeftHand=1.2: 'LeftHand': neither a swing nor a key\n"),
         (["--retime", "2", "--from-s", "9", *OUT], ": --retime 2: --from-s 9, expected a number from 0 to 4"),
-        (["--shift", "right_leg=9", *OUT], ": --shift right_leg=9: seconds 9.0, expected a number from -4 to 4"),
+        (["--shift", "right_leg=9", *OUT], ": --shift right_leg=9: seconds 9, expected a number from -4 to 4"),
         (["--shift", "right_leg=3.9", *OUT], ": --shift right_leg=3.9: the swing of RightUpLeg in frames "),
         (["--shift", "right_leg=3.9", *OUT], "the clip has frames 0 to 119"),
         (["--longer-s", "3", "--scale", "right_leg=2", *OUT], ": --scale right_leg=2: no swing fits, and nothing was changed"),
@@ -145,7 +145,8 @@ def test_targets_that_cannot_be(keypose, kick: Path, tmp_path: Path) -> None:
     assert out.read_text() == "precious"
     command_result = keypose("swings", kick, kick.parent, "-o", out, "--to", "bvh")
     assert (
-        command_result.code == 2 and f"-o {out} is an existing file; where should the results go?" in command_result.err
+        command_result.code == 2
+        and f"-o {out} is an existing file, expected a folder for the results" in command_result.err
     )
     assert "keypose swings IN... -o out/ --to bvh" in command_result.err and out.read_text() == "precious"
     result = keypose("swings", kick, "-o", tmp_path / "out.xyz")

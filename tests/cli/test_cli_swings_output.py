@@ -245,7 +245,7 @@ def test_a_level_of_what_is_edited(
     editor.scale("arms", 1.5)
     assert same_swings(load_swings(tmp_path / "half.swings.json"), editor.swings.simplify(0.5))
     both = keypose("swings", tmp_path / "half.swings.json", kick, *arguments, tmp_path / "both", "--to", "bvh")
-    assert both.code == 2 and f"edits go on top of the whole capture {kick}: add --no-detail" in both.err
+    assert both.code == 2 and f"edits go on top of the whole capture {kick}; add --no-detail" in both.err
     assert not (tmp_path / "both").exists()
 
 

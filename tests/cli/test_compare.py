@@ -164,7 +164,7 @@ def test_method_with_fewer_keys_is_marked(keypose, takes):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("--methods", "salien"), "--methods salien: no such method; did you mean 'salient'?"),
+        (("--methods", "salien"), "--methods salien is no method; did you mean 'salient'?"),
         (("--percent", "80,100"), "--percent 100, expected numbers from 0 to below 100"),
         (("--percent", "most"), "--percent most, expected numbers"),
         (("--inbetweens", "cubic"), "--inbetweens cubic, expected one of linear, fitted, polished"),

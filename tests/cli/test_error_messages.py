@@ -123,7 +123,7 @@ def test_demo_with_invalid_options(keypose, tmp_path: Path) -> None:
         ("rank", True, "--rank"),
         ("rank", "x", "--set rank=x"),
         ("animation", "two words", "--animation 'two words'"),
-        ("factor", 0.0, "factor 0.0"),
+        ("factor", 0.0, "factor 0"),
         ("width_px", 3, "--width-px 3"),
     ],
 )

@@ -193,7 +193,7 @@ def test_without_a_terminal_removal_wants_yes(keypose: Callable, copy: Path, mon
     monkeypatch.setattr(sys, "stdin", None)
     result = keypose("library", "remove", "walk")
     assert result.code == 2
-    assert result.err.startswith("error: 1 clip would be removed, and there is no terminal to ask at: expected --yes\n")
+    assert result.err.startswith("error: 1 clip would be removed, and there is no terminal to ask at, expected --yes\n")
     assert "walk" in names(keypose("library", "list", "--json"))
 
 

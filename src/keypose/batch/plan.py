@@ -66,7 +66,7 @@ def plan_folder(
     suffix = "." + suffix.lower().lstrip(".")
     suffixes = writable_suffixes() + extra_suffixes
     if suffix not in suffixes:
-        raise _unwritable_error(suffix, suffixes).with_fields(option="to", value=suffix[1:])
+        raise _unwritable_error(suffix, suffixes).with_fields(option="to")
     if os.path.lexists(folder) and not folder.is_dir():
         raise FileError("is a file", path=folder, expected="a folder for the converted clips")
     outside = next((file for file in files if ".." in file.relative.parts), None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import cache
+from math import isfinite
 from pathlib import PurePath
 from typing import Any
 
@@ -23,7 +24,11 @@ def format_flag(option: str, value: Any = UNSET) -> str:
     """Return a keyword and its value as typed: ``--max-keys 0``, ``--set sigma_s=0``; without a value the flag."""
     if option == "rank" and value is True:  # of pictures; a method has an option of that name, which is a word
         return "--rank"
-    flag = _WORDS.get(option) or _flags().get(option) or f"--{option.replace('_', '-')}"
+    flag = (
+        option
+        if option.startswith("-")
+        else _WORDS.get(option) or _flags().get(option) or f"--{option.replace('_', '-')}"
+    )
     is_setting = flag.startswith("--set ")
     if value is UNSET or (value is True and not is_setting):
         return flag
@@ -68,6 +73,8 @@ def error_fields(error: MessageFields) -> dict[str, Any]:
     fields = {
         name: getattr(error, name) for name in ("code", "path", "line", "byte", "option", "value", "expected", "hint")
     }
+    if error.option is not None:
+        fields["option"] = error.option.lstrip("-").replace("-", "_")
     is_set = {name: item for name, item in fields.items() if item is not None and item is not UNSET}
     return {name: _to_json(item) for name, item in is_set.items()}
 
@@ -75,4 +82,6 @@ def error_fields(error: MessageFields) -> dict[str, Any]:
 def _to_json(value: Any) -> str | int | float | bool:
     if isinstance(value, Hint):
         return value.command
+    if isinstance(value, float) and not isfinite(value):  # JSON has no such number
+        return format_value(value)
     return value if isinstance(value, str | int | float) else format_value(value)

@@ -140,9 +140,11 @@ class IngestSummary:
                 clip = library_edit.clip_document(progress.clip)
                 self.spool.append("added" if progress.is_new else "existing", clip | change_fields | file_fields)
             return
-        message = progress.message if progress.error is None else render_error(progress.error)
-        if progress.path not in message:
-            message = f"{progress.path}: {message}"
+        message = progress.message
+        if progress.error is not None:
+            message = render_error(progress.error)
+            if progress.error.path != progress.path:
+                message = f"{progress.path}: {message}"
         if self.spool is None:
             output.print_error(message)
         else:

@@ -189,7 +189,7 @@ def parse_part(text: str | None) -> tuple[int | None, int | None] | None:
 def check_options(options: Search) -> None:
     """Raise UsageError if options contradict each other."""
     if options.part is not None and options.pose is not None:
-        raise conflict_error("part", "--pose", value=options.part)
+        raise conflict_error("part", "--pose")
     if options.multiple and options.part is None and options.pose is None:
         raise UsageError(
             "is for --part and --pose", option="multiple", value=True, expected="one of them, such as --part 30:90"

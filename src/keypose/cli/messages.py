@@ -76,8 +76,8 @@ def report_failures(failures: Sequence[tuple[Path, Failure]], *, quiet: bool = F
         if failure.is_bug:
             code = report_bug(failure.kind, f"{failure.message} (at {path})", failure.traceback)
         elif not quiet:
-            starts_with_path = failure.message.startswith(str(path))
-            output.print_error(failure.message if starts_with_path else f"{path}: {failure.message}")
+            names_file = failure.error is not None and failure.error.path == str(path)
+            output.print_error(failure.message if names_file else f"{path}: {failure.message}")
     return code or (FAILED if failures else 0)
 
 

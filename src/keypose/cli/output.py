@@ -306,10 +306,6 @@ class UsageError(MessageFields):
 
     code = "usage"
 
-    def __init__(self, problem: str = "", *, option: str | None = None, **fields: Any) -> None:
-        name = None if option is None else option.lstrip("-").replace("-", "_")
-        super().__init__(problem, option=name, **fields)
-
 
 def conflict_error(option: str, other_flag: str, reason: str = "", *, value: Any = True) -> UsageError:
     """Return the error of two options that contradict each other; ``value`` is that of the first."""

@@ -102,7 +102,7 @@ def rebake(
 
     if len(paths) < 2 or not all(paths):
         raise missing_argument_error(
-            "a name is missing", "the edited file, and where to", "keypose rebake EDITED OUT --from NAME.keys.json"
+            "", "the edited file, and where to", "keypose rebake EDITED OUT --from NAME.keys.json"
         )
     *names, out = paths
     existing_policy = write.existing_policy()
@@ -136,12 +136,12 @@ def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:
     source, sources = edits[0]
     if len(edits) == 1:
         raise UsageError(
-            f"what was {source} made from? There is no {sources.expected}",
+            f"the keys of {source} are not known, and there is no {sources.expected}",
             code="missing_argument",
             expected="--from NAME.keys.json, which unbake wrote",
         )
     raise UsageError(
-        f"what were these {len(edits)} files made from? There is no {sources.expected}, nor any other",
+        f"the keys of these {len(edits)} files are not known, and there is no {sources.expected}, nor any other",
         code="missing_argument",
         expected="--from FOLDER with the NAME.keys.json of each, which unbake wrote",
     )

@@ -382,9 +382,7 @@ DEFAULT_WRITE = WriteFlags()
 def split_paths(paths: Sequence[str], command: str) -> tuple[list[str], str]:
     """Split the arguments into input names and the output, which is the last one."""
     if len(paths) < 2:
-        raise missing_argument_error(
-            "a name is missing", f"what to {command}, and where to", f"keypose {command} IN OUT"
-        )
+        raise missing_argument_error("", f"what to {command}, and where to", f"keypose {command} IN OUT")
     *names, out = paths
     if not out:
         raise missing_argument_error(
@@ -413,8 +411,8 @@ def build_plan(
     if os.path.isfile(out):  # noqa: PTH113
         target_name, example = (f"-o {out}", "-o out/") if command == "swings" else (f"the last name, {out},", "out/")
         raise UsageError(
-            f"{target_name} is an existing file; where should the results go?",
-            expected=f"a folder there, such as: keypose {command} IN... {example} --to {to or 'glb'}",
+            f"{target_name} is an existing file",
+            expected=f"a folder for the results, such as: keypose {command} IN... {example} --to {to or 'glb'}",
         )
     if looks_like_file(target) and not has_slash:
         raise UsageError(

@@ -226,8 +226,8 @@ def plan_compressed(inputs: ClipFiles, names: Sequence[str], out: str, existing_
         return plan_file(inputs.files[0], target, existing_policy)
     if os.path.isfile(out):  # noqa: PTH113
         raise UsageError(
-            f"the last name, {out}, is an existing file; where should the results go?",
-            expected="a folder there, such as: keypose compress IN... out/",
+            f"the last name, {out}, is an existing file",
+            expected="a folder for the results, such as: keypose compress IN... out/",
         )
     if looks_like_file(target) and not has_slash:
         raise UsageError(f"{out} is the name of a file, but is to be a folder", hint=f"{out}/ makes it one")

@@ -361,9 +361,7 @@ def check_edits(steps: Sequence[EditStep], filters: Mapping[str, Any], out: str 
     if out == "":
         raise missing_argument_error("-o is empty", "a file or a folder", ". is the current folder")
     if steps and out is None:
-        raise missing_argument_error(
-            f"{steps[0].text}: where should the edited motion go?", "-o OUT, such as -o edited.bvh"
-        )
+        raise missing_argument_error(f"{steps[0].text}: no output named", "-o OUT, such as -o edited.bvh")
     if not filters or out is None:
         return
     if not steps:

@@ -325,7 +325,8 @@ def _describe_failure(
         message = message.replace(worker_path, own_path)
     if outcome.failure.is_bug:
         message = f"{outcome.failure.kind}: {message}"
-    return message if own_path in message else f"{path}: {message}", outcome.warnings, error
+    names_file = error is not None and error.path == own_path
+    return message if names_file else f"{path}: {message}", outcome.warnings, error
 
 
 @dataclass(eq=False)
