@@ -107,7 +107,7 @@ def test_pinned_frames_are_always_keys(open_page: OpenPage, clip: str) -> None:
         wait_until(page, "document.querySelector('.strip img').alt.includes(' 220,')")
         assert len(read_keys(page)) == 5
         page.get_by_label("Select keys with").select_option("uniform")
-        page.wait_for_selector("text=ignores pins")
+        page.wait_for_selector("text=does not support pins")
         wait_until(page, "!document.querySelector('.strip img').alt.includes(' 150,')")
         page.get_by_label("Select keys with").select_option("salient")
         wait_until(page, "document.querySelector('.strip img').alt.includes(' 150,')")

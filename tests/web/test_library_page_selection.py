@@ -259,7 +259,7 @@ def test_selected_clips_are_exported_as_a_zip(open_page: OpenPage, tmp_path: Pat
             _card(page, name).get_by_role("checkbox").check()
         page.get_by_role("button", name="Export…").click()
         dialog = page.get_by_role("dialog", name="Export 2 clips")
-        dialog.get_by_role("radio", name="GLB .glb").check()
+        dialog.get_by_role("radio", name="GLB, binary glTF .glb").check()
         with page.expect_download() as downloading:
             dialog.get_by_role("button", name="Download zip").click()
         downloading.value.save_as(tmp_path / "clips.zip")
