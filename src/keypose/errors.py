@@ -59,6 +59,9 @@ CODES: Mapping[str, str] = {
     "read_only": "the library may only be read",
     "unknown_library": "there is no such library",
     "disk_full": "the disk is full",
+    "not_a_file": "a folder, device or pipe where a file is expected",
+    "read_failed": "the system cannot read the file",
+    "write_failed": "the system cannot write the file",
     # FormatError
     "format": "the content of a file violates its format in another way",
     "unknown_format": "the content is of no known format",
@@ -92,6 +95,8 @@ CODES: Mapping[str, str] = {
     "unwritable": "the file name has no suffix, or one that cannot be written",
     "clip_in_trash": "the clip is in the trash",
     "no_body": "the motion has no recognised body",
+    "no_height": "the figure has no height, so nothing can be stated in mm",
+    "no_residual": "the keys have no residual",
     "too_slow": "the computation would take too long",
     "unknown_clip": "the library has no such clip",
     # UnknownJoint
@@ -206,6 +211,11 @@ class MessageFields(Exception):  # noqa: N818 - the base of errors and of warnin
 
     def __str__(self) -> str:
         return compose_message(self)
+
+    @property
+    def summary(self) -> str:
+        """What was found and what was expected, without file and hint."""
+        return compose_message(self.with_fields(path=None, hint=None))
 
     def __reduce__(self) -> tuple[object, ...]:
         state = {**vars(self), **{name: getattr(self, name) for name in self.FIELDS}}

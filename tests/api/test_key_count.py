@@ -54,7 +54,7 @@ def test_a_tolerance_in_a_range(motion):
 
 
 def test_a_tolerance_that_cannot_be_met(motion):
-    with pytest.raises(OptionError, match="no selection of 2 to 4 keys stays within 1 mm; with 4 keys it is"):
+    with raises(OptionError, hint="with 4 keys it is 897.9 mm"):
         kp.select(motion, tolerance_mm=1.0, max_keys=4)
     for wrong in (-1.0, float("nan"), float("inf"), "five", None.__class__):
         with raises(OptionError, option="tolerance_mm"):
@@ -66,7 +66,7 @@ def test_a_tolerance_that_cannot_be_met(motion):
             flat.skeleton, offsets=np.zeros((motion.n_joints, 3)), end_offsets=np.zeros_like(flat.skeleton.end_offsets)
         ),
     )
-    with pytest.raises(OptionError, match="no height"):
+    with raises(OptionError, code="no_height"):
         kp.select(flat, tolerance_mm=5.0)
 
 

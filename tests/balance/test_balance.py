@@ -197,7 +197,7 @@ def test_contacts_can_be_given():
         kp.FootContacts(("left",), np.ones((3, 1), bool)),
         kp.FootContacts(("tail",), np.ones((motion.n_frames, 1), bool)),
     ):
-        with pytest.raises(OptionError, match=r"contacts of (left|tail).*frames of left, right"):
+        with raises(OptionError, expected="739 frames of left, right"):
             balance(motion, contacts=wrong)
 
 
@@ -307,10 +307,10 @@ def test_the_page_has_the_table_and_its_example_runs():
 def test_arguments_of_another_type_are_rejected():
     motion = kp.demo_motion()[:20]
     for wrong in (None, 5, kp.swings(motion)):
-        with pytest.raises(kp.OptionError, match=r"expected a Motion, as kp\.load gives it"):
+        with raises(kp.OptionError, expected="a Motion, as kp.load gives it"):
             kp.balance(wrong)
     for wrong in (5, "left", np.ones((20, 2), bool)):
         with raises(kp.OptionError, option="contacts"):
             kp.balance(motion, contacts=wrong)
-    with pytest.raises(kp.OptionError, match="Motion, expected a Balance"):
+    with raises(kp.OptionError, expected="a Balance, as kp.balance gives it"):
         kp.tips_over(kp.balance(motion), motion)

@@ -14,6 +14,7 @@ from keypose.curves.edit.foot_plants import plant_feet
 from keypose.errors import OptionError
 from reference import naive_balance as twin
 from support.balance_cases import CLIPS, demo, lean, real, scale
+from support.errors import raises
 
 
 @pytest.mark.data
@@ -53,7 +54,7 @@ def test_standing_figure_that_leans_too_far_tips(data_dir):
     )
     (tip,) = tips_over(before, after, source=source)
     assert 95 < tip.start < 115 and tip.end == 198
-    with pytest.raises(OptionError, match="199 frames after 100: say with source="):
+    with raises(OptionError, option="source", expected="the frame that each of them was before"):
         tips_over(before, after)
 
 
@@ -91,13 +92,13 @@ def test_spans_like_the_twin(data_dir):
 
 def test_invalid_arguments():
     result = balance(demo()[:60])
-    for options, message in (
-        ({"source": np.arange(60) + 1.0}, "expected some of 0 to 59"),
-        ({"source": np.zeros(3)}, r"shape \(3,\)"),
-        ({"min_duration_s": -1}, "min_duration_s=-1"),
-        ({"worse_mm": "much"}, "worse_mm='much'"),
+    for options, fields in (
+        ({"source": np.arange(60) + 1.0}, {"option": "source", "expected": "some of 0 to 59"}),
+        ({"source": np.zeros(3)}, {"code": "model", "option": "source", "expected": "(60)"}),
+        ({"min_duration_s": -1}, {"option": "min_duration_s", "value": -1, "expected": "a number of at least 0"}),
+        ({"worse_mm": "much"}, {"option": "worse_mm", "value": "much", "expected": "a number of at least 0"}),
     ):
-        with pytest.raises(OptionError, match=message):
+        with raises(OptionError, **fields):
             tips_over(result, result, **options)
 
 

@@ -18,6 +18,7 @@ from keypose.errors import OptionError
 from keypose.metrics import distances, position_errors_mm
 from keypose.rotations import exp, multiply
 from reference import naive_inbetween as twin
+from support.errors import raises
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +76,7 @@ def test_keys_are_scored_with_straight_in_betweens(motion):
     straight = kp.score(motion, interpolate_linear(motion, keys.frames))
     assert kp.score(motion, keys).max_mm == straight.max_mm
     assert straight.key_acceleration is None and kp.score(motion, keys).key_acceleration is not None
-    with pytest.raises(OptionError, match="list, expected a Motion, a KeyedMotion or a Selection"):
+    with raises(OptionError, expected="a Motion, a KeyedMotion or a Selection to compare 'demo' with"):
         kp.score(motion, [0, 20, 59])
 
 
@@ -94,7 +95,7 @@ def test_incomparable_motions_are_rejected(motion):
         kp.score(motion, kp.unbake(motion[:30], [0, 29]))
     with pytest.raises(OptionError, match="different joints"):
         kp.score(motion, without_feet(motion))
-    with pytest.raises(OptionError, match="KeyedMotion, expected a Motion as the original"):
+    with raises(OptionError, expected="a Motion as the original"):
         kp.score(kp.unbake(motion, [0, 59]), motion)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from keypose.curves.edit import Edit, edit
 from keypose.errors import KeyposeError, OptionError
 from support.edit_cases import KINDS, assert_same_outside, assert_sound, bits, build_keyed, demo, demo_keyed, kick
+from support.errors import raises
 
 
 def test_undo_and_redo_give_the_same_bits():
@@ -72,7 +73,7 @@ def test_history_lists_calls():
 
 
 def test_only_keyed_motions_are_edited():
-    with pytest.raises(OptionError, match=r"Motion cannot be edited.*unbake"):
+    with raises(OptionError, expected="a KeyedMotion, as kp.unbake makes it"):
         edit(demo())
     assert isinstance(edit(demo_keyed()), Edit)
 

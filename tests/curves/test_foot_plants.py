@@ -17,6 +17,7 @@ from keypose.curves.edit.foot_plants import plant_feet
 from keypose.curves.edit.reach import find_limbs
 from keypose.errors import OptionError
 from keypose.rotations import angle_between, exp, multiply, normalise
+from support.errors import raises
 
 FILES = {"walk": "07_05_walk", "kicking": "135_07_kicking"}
 CLIPS = ("walk", "kicking", "swings of walk", "swings of kicking")
@@ -246,18 +247,50 @@ def test_bad_arguments_are_rejected():
     motion, contacts = demo()
     other = kp.Motion("one", kp.Skeleton(("a",), np.array([-1]), np.zeros((1, 3))), 60, np.zeros((180, 1, 3)), np.tile((1.0, 0, 0, 0), (180, 1, 1)))  # fmt: skip
     cases = [
-        ((motion, other, contacts), {}, "other joints"),
-        ((motion, motion[:100], contacts), {}, "100 frames after 180: say with source="),
-        ((motion, motion, contacts.in_contact[:9]), {}, "180 frames and 2 feet"),
-        ((motion, motion, contacts.in_contact.astype(float)), {}, "float64"),
-        ((motion, motion, contacts), {"source": np.arange(180) + 1}, "expected some of 0 to 179"),
-        ((motion, motion, contacts), {"source": np.arange(5)}, r"shape \(5,\), expected \(180\)"),
-        ((motion, motion, contacts), {"source": np.full(180, np.nan)}, "nan"),
-        ((motion, motion, contacts), {"feet": ["middle"]}, "feet='middle', expected any of left, right"),
-        ((motion, motion, contacts), {"fade_s": -1}, "fade_s=-1"),
+        ((motion, other, contacts), {}, {"expected": "the same figure, edited"}),
+        (
+            (motion, motion[:100], contacts),
+            {},
+            {"option": "source", "expected": "the frame that each of them was before"},
+        ),
+        (
+            (motion, motion, contacts.in_contact[:9]),
+            {},
+            {"option": "foot_contacts", "expected": "true or false for 180 frames and 2 feet"},
+        ),
+        (
+            (motion, motion, contacts.in_contact.astype(float)),
+            {},
+            {"option": "foot_contacts", "expected": "true or false for 180 frames and 2 feet"},
+        ),
+        (
+            (motion, motion, contacts),
+            {"source": np.arange(180) + 1},
+            {"option": "source", "expected": "some of 0 to 179"},
+        ),
+        (
+            (motion, motion, contacts),
+            {"source": np.arange(5)},
+            {"code": "model", "option": "source", "expected": "(180)"},
+        ),
+        (
+            (motion, motion, contacts),
+            {"source": np.full(180, np.nan)},
+            {"code": "model", "option": "source", "expected": "finite numbers up to 1e+15"},
+        ),
+        (
+            (motion, motion, contacts),
+            {"feet": ["middle"]},
+            {"option": "feet", "value": "middle", "expected": "any of left, right"},
+        ),
+        (
+            (motion, motion, contacts),
+            {"fade_s": -1},
+            {"option": "fade_s", "value": -1, "expected": "a number of at least 0"},
+        ),
     ]
-    for args, options, message in cases:
-        with pytest.raises(OptionError, match=message):
+    for args, options, fields in cases:
+        with raises(OptionError, **fields):
             plant_feet(*args, **options)
 
 

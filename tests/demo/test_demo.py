@@ -92,7 +92,7 @@ class TestSampling:
 
     @pytest.mark.parametrize("fps", [0, -30, np.nan, np.inf, 1e9, 1e-320, 0.5, "x", None, [30], 1j])
     def test_an_invalid_rate_is_rejected(self, fps):
-        with pytest.raises(kp.OptionError, match="frames per second"):
+        with raises(kp.OptionError, expected="a number from 1 to 10000"):
             demo_motion(fps)
 
     @pytest.mark.parametrize("seed", [-1, 0.5, np.nan, np.inf, "x", None, [1]])
@@ -322,5 +322,5 @@ class TestCurves:
         assert interpolate_keys(np.arange(3.0), ((0.0, 4.0, 5.0), (1.0, 4.0, 7.0))).tolist() == [[4, 5], [4, 7], [4, 7]]
 
     def test_keys_out_of_order_are_rejected(self):
-        with pytest.raises(kp.OptionError, match="increasing"):
+        with raises(kp.OptionError, expected="increasing times"):
             interpolate_keys(np.arange(3.0), ((1.0, 4.0), (0.0, 5.0)))

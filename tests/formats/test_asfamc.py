@@ -107,7 +107,7 @@ def test_the_reference_pose_option(tmp_path):
     m = kp.load(path, reference_pose="drop")
     assert (m.n_frames, m.first_frame) == (2, 2)
     assert m.reference_pose is not None
-    with pytest.raises(OptionError, match="reference_pose"):
+    with raises(OptionError, option="reference_pose", value="perhaps", expected="one of auto, keep, drop"):
         kp.load(path, reference_pose="perhaps")
 
 

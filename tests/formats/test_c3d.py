@@ -62,7 +62,7 @@ def test_gaps_are_filled_evenly_inside_and_with_the_nearest_at_the_ends(integers
 
 
 def test_gaps_are_refused_on_demand():
-    with pytest.raises(FormatError, match=r"clip.c3d: frame 2: marker L1 was not seen \(in all 3 of 60 .*gaps='fill'"):
+    with raises(FormatError, code="missing_data", expected="no gaps"):
         read(C3D(walk(), [(2, 1), (9, 0), (9, 1)]), gaps="refuse")
     assert read(C3D(walk()), gaps="refuse").n_frames == 20
 
@@ -95,7 +95,7 @@ def test_a_marker_that_is_never_visible_is_dropped():
         m = read(C3D(walk(), [(t, 1) for t in range(20)]))
     assert m.skeleton.names == ("L0", "L2")
     np.testing.assert_allclose(m.world_positions(), walk()[:, [0, 2]])
-    with pytest.raises(FormatError, match="no marker is seen in any frame"):
+    with raises(FormatError, code="missing_data", expected="at least one"):
         read(C3D(walk(), [(t, p) for t in range(20) for p in range(3)]))
 
 

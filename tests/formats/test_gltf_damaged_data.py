@@ -22,14 +22,14 @@ from support.gltf_scene import Scene, glb_of
             "accessors",
             "count",
             10**4000,
-            "count is a number beyond 9007199254740992, expected a whole number of at most",
+            "count: a number beyond 9007199254740992, expected a whole number of at most",
         ),
-        ("accessors", "byteOffset", 10**4000, "byteOffset is a number beyond"),
-        ("accessors", "byteOffset", -(10**4000), "byteOffset is a number below"),
-        ("accessors", "componentType", 10**4000, "componentType is a number beyond"),
-        ("accessors", "bufferView", 10**4000, "bufferView is a number beyond 9007199254740992, expected an index"),
-        ("bufferViews", "byteOffset", 10**4000, "byteOffset is a number beyond"),
-        ("bufferViews", "byteLength", 10**4000, "byteLength is a number beyond"),
+        ("accessors", "byteOffset", 10**4000, "byteOffset: a number beyond"),
+        ("accessors", "byteOffset", -(10**4000), "byteOffset: a number below"),
+        ("accessors", "componentType", 10**4000, "componentType: a number beyond"),
+        ("accessors", "bufferView", 10**4000, "bufferView: a number beyond 9007199254740992, expected an index"),
+        ("bufferViews", "byteOffset", 10**4000, "byteOffset: a number beyond"),
+        ("bufferViews", "byteLength", 10**4000, "byteLength: a number beyond"),
         ("accessors", "count", 0, "whole number of at least 1"),
         ("accessors", "count", -4, "whole number"),
         ("accessors", "count", 3.5, "whole number"),
@@ -155,4 +155,4 @@ def test_a_buffer_shorter_than_it_says(tmp_path):
 def test_a_glb_without_its_data(tmp_path):
     scene = moving_scene()
     scene.json["buffers"] = [{"byteLength": len(scene.binary)}]
-    refuse(tmp_path, glb_of(json.dumps(scene.json).encode()), "uri is absent")
+    refuse(tmp_path, glb_of(json.dumps(scene.json).encode()), "uri: missing")

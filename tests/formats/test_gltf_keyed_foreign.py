@@ -183,12 +183,12 @@ def test_keys_off_frames(tmp_path):
     gltf.animate(0, "translation", [0, 0.1, 0.2718, 1], np.eye(4)[:, :3])
     with pytest.raises(kp.FormatError, match=r"no common frame rate; fps= states one .* kp\.load samples"):
         load_scene(gltf, tmp_path)
-    with pytest.raises(kp.FormatError, match=r"the key at 0\.2718 s has no frame of its own at 30 frames"):
+    with raises(kp.FormatError, code="inconsistent", subject="animations[0].samplers[0]"):
         load_scene(gltf, tmp_path, fps=30)
     assert load_scene(gltf, tmp_path, fps=5000).keys.tolist() == [0, 500, 1359, 5000]
     close = scene()
     close.animate(0, "translation", [0, 1e-5, 1], np.eye(3))
-    with pytest.raises(kp.FormatError, match=r"no frame of its own at 30 frames"):
+    with raises(kp.FormatError, code="inconsistent", subject="animations[0].samplers[0]"):
         load_scene(close, tmp_path, fps=30)
 
 
@@ -216,7 +216,7 @@ def test_one_of_several_animations(tmp_path):
 def test_a_cubic_that_is_no_rotation(tmp_path):
     gltf = scene()
     gltf.animate(0, "rotation", [0, 1], np.zeros((6, 4)), "CUBICSPLINE")
-    with pytest.raises(kp.FormatError, match="is no rotation"):
+    with raises(kp.FormatError, code="bad_number", expected="a quaternion of length 1"):
         load_scene(gltf, tmp_path)
 
 
@@ -224,7 +224,7 @@ def test_a_nan_that_signals_is_refused_like_any_other(tmp_path):
     gltf = scene()
     gltf.animate(0, "translation", [0, 1], np.zeros((2, 3)))
     gltf.binary = gltf.binary[:-4] + b"\x01\x00\xa0\x7f"
-    with pytest.raises(kp.FormatError, match="expected finite numbers"):
+    with raises(kp.FormatError, code="bad_number", subject="accessors[1]", expected="finite numbers"):
         load_scene(gltf, tmp_path)
 
 
@@ -276,7 +276,7 @@ def test_sample_files(name, data_dir):
 
 @pytest.mark.data
 def test_a_robot_whose_joints_are_scaled_unevenly(data_dir):
-    with pytest.raises(kp.FormatError, match=r"scaled unevenly.*kp\.unbake finds keys"):
+    with raises(kp.FormatError, code="unsupported"):
         kp.load_keyed(data_dir / "gltf" / "RobotExpressive.glb")
 
 

@@ -225,11 +225,11 @@ class TestOtherFiles:
         expected = "a name or a number from 0 of: 'Wave', 'Kick'"
         with raises(kp.OptionError, code="unknown_animation", value="Jump", expected=expected):
             load(tmp_path, text, animation="Jump")
-        with pytest.raises(kp.OptionError, match="animation=2"):
+        with raises(kp.OptionError, option="animation", value=2):
             load(tmp_path, text, animation=2)
 
     def test_invalid_options(self, tmp_path):
-        with pytest.raises(kp.OptionError, match="fps=-1"):
+        with raises(kp.OptionError, option="fps", value=-1):
             load(tmp_path, usda(), fps=-1)
         with pytest.raises(kp.OptionError, match="animation="):
             load(tmp_path, usda(), animation=1.5)

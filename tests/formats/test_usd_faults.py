@@ -11,6 +11,8 @@ import pytest
 
 import keypose as kp
 from keypose.formats import subprocess_readers
+from keypose.limits import limit_hint
+from support.errors import raises
 from support.usd_files import load, motion, usda
 
 pytest.importorskip("pxr", reason="USD needs usd-core")
@@ -57,7 +59,7 @@ class TestBadFiles:
     def test_bind_transforms_of_nothing(self, tmp_path):
         zero = "((0,0,0,0),(0,0,0,0),(0,0,0,0),(0,0,0,0))"
         skeleton = f'uniform token[] joints = ["a", "a/b"]\nuniform matrix4d[] bindTransforms = [{zero}, {zero}]'
-        with pytest.raises(kp.FormatError, match="cannot be inverted"):
+        with raises(kp.FormatError, code="bad_number"):
             load(tmp_path, usda(skeleton=skeleton))
 
     def test_the_line_is_named(self, tmp_path):
@@ -69,15 +71,15 @@ class TestBadFiles:
     def test_a_gap_that_would_fill_the_memory(self, last, tmp_path):
         animation = f"""uniform token[] joints = ["a"]
             quatf[] rotations.timeSamples = {{ 0: [(1,0,0,0)], {last}: [(1,0,0,0)] }}"""
-        with pytest.raises(kp.LimitError, match="frames"):
+        with raises(kp.LimitError, hint=limit_hint("frames")):
             load(tmp_path, usda(animation))
 
     def test_too_many_joints_and_levels(self, tmp_path):
         joints = ", ".join(f'"j{i}"' for i in range(50))
-        with pytest.raises(kp.LimitError, match="50 joints"):
+        with raises(kp.LimitError, value=50, hint=limit_hint("joints")):
             load(tmp_path, usda(skeleton=f"uniform token[] joints = [{joints}]"), limits=kp.Limits(joints=20))
         deep = "/".join("j" * 30)
-        with pytest.raises(kp.LimitError, match="depth"):
+        with raises(kp.LimitError, hint=limit_hint("depth")):
             load(
                 tmp_path,
                 usda(f'uniform token[] joints = ["{deep}"]\nquatf[] rotations = [(1,0,0,0)]',

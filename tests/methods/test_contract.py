@@ -118,7 +118,7 @@ def test_one_key_where_the_method_has_at_least_two(method):
 
 def test_numbers_whose_squares_underflow_are_rejected(method):
     tiny = random_walk().values * 1e-162
-    with pytest.raises(kp.ModelError, match="squares do not vanish"):
+    with raises(kp.ModelError, subject="features", expected="numbers whose squares do not vanish"):
         kp.ladder(tiny, method.name, fps=30)
     small = kp.ladder(random_walk().values * 1e-90, method.name, fps=30, max_keys=9)
     np.testing.assert_array_equal(small.frames, method.ladder(random_walk(), 9).frames)

@@ -16,6 +16,7 @@ from keypose.methods.farthest import farthest
 from keypose.methods.spread import METHOD, spread
 from keypose.model import Features
 from reference import naive
+from support.errors import raises
 
 CASES = {
     "noise": lambda rng, n: rng.normal(size=(n, 3)),
@@ -108,11 +109,9 @@ def test_few_frames_and_few_keys():
 def test_a_clip_too_long_is_rejected_at_once():
     values = np.random.default_rng(0).normal(size=(30_000, 1))
     start = time.perf_counter()
-    with pytest.raises(
-        OptionError, match=r"100 keys of 30000 frames .* max_keys=44 or less, .* frames=\(start, stop\)"
-    ):
+    with raises(OptionError, expected="at most 2e+10"):
         spread(Features(values, 30))
-    with pytest.raises(OptionError, match=r"; give a part of the motion with frames=\(start, stop\)"):
+    with raises(OptionError, expected="at most 2e+10"):
         spread(Features(np.zeros((200_000, 1)), 30), 2)
     assert time.perf_counter() - start < 5
 

@@ -16,6 +16,7 @@ import keypose as kp
 from keypose import rotations as rot
 from keypose.errors import KeyposeError, ModelError, OptionError
 from keypose.model.keyed_motion import SpanPosition
+from support.errors import raises
 
 SKELETON = kp.Skeleton(("Hips", "Chest"), [-1, 0], [[0, 0, 0], [0, 5, 0]])
 KEYS = [0, 4, 10, 19]
@@ -106,7 +107,7 @@ def test_repr() -> None:
     assert len(keyed_motion.poses) == 4
     np.testing.assert_array_equal(keyed_motion.poses[2].rotations, keyed_motion.rotations.values[2])
     assert keyed_motion.key_index(10) == 2
-    with pytest.raises(OptionError, match=r"no key at frame 5; the nearest are at 0, 4, 10, 19"):
+    with raises(OptionError, hint="the nearest are at 0, 4, 10, 19"):
         keyed_motion.key_index(5)
 
 
@@ -181,7 +182,7 @@ def test_invalid_samples(arguments: dict[str, object], message: str) -> None:
 def test_without_a_residual_there_is_none_to_sample() -> None:
     plain = keyed(residual=None)
     assert plain.sample().n_frames == 20
-    with pytest.raises(OptionError, match="made: no residual was kept"):
+    with raises(OptionError, code="no_residual"):
         plain.sample(0.5)
 
 

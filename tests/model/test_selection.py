@@ -21,7 +21,7 @@ def make_ladder(costs, min_keys: int = 2) -> Ladder:
 def test_a_selection_is_increasing_and_inside():
     assert Selection([0, 4, 9], 10, "test").frames.tolist() == [0, 4, 9]
     for wrong in ([], [4, 4], [5, 3], [-1, 3], [0, 10]):
-        with pytest.raises(ModelError, match="increasing"):
+        with raises(ModelError, subject="selection", expected="increasing ones from 0 to 9, at least one"):
             Selection(wrong, 10, "test")
     with pytest.raises(ModelError, match="order"):
         Selection([0, 4], 10, "test", order=[0, 5])
@@ -40,10 +40,10 @@ def test_a_ladder_answers_inside_its_range_and_names_it_outside():
     assert ladder.at(3).frames.tolist() == [0, 7, 19] and ladder.at(5).frames.tolist() == [0, 3, 7, 12, 19]
     assert dict(ladder.costs) == {2: 4.0, 3: 2.0, 5: 1.0} and ladder.at(3).order is None
     for wrong in (0, 1, 4, 6, -2):
-        with pytest.raises(OptionError, match=f"{wrong} keys, expected one of 2, 3, 5"):
+        with raises(OptionError, expected="one of 2, 3, 5"):
             ladder.at(wrong)
     assert 3 in ladder.costs and 4 not in ladder.costs and ladder.costs.get(4) is None and ladder.costs.get(5) == 1.0
-    with pytest.raises(OptionError, match="1 keys, expected 2 to 10"):
+    with raises(OptionError, expected="2 to 10"):
         make_ladder(np.ones(9)).costs[1]
     with raises(OptionError, option="keys", value=2.5):
         make_ladder(np.ones(9)).at(2.5)
@@ -115,7 +115,7 @@ def test_cliffs_in_the_second_half_of_the_frames_and_in_rounding_do_not_count():
 
 
 def test_the_natural_number_is_one_of_the_counts():
-    with pytest.raises(ModelError, match="own"):
+    with raises(ModelError, subject="ladder", expected="one of its counts"):
         Ladder.from_order("test", 10, range(5), np.ones(5), natural=7)
 
 
@@ -144,5 +144,5 @@ def test_the_knee_is_the_corner():
     assert make_ladder(bent).knee() == 11
     assert make_ladder(bent).knee(min_keys=12, max_keys=30) in range(12, 31)
     assert make_ladder(np.ones(20)).knee() == 2 and make_ladder(np.ones(20)).knee(5, 9) == 5
-    with pytest.raises(OptionError, match="expected 2 to 21"):
+    with raises(OptionError, expected="2 to 21"):
         make_ladder(np.ones(20)).knee(30, 40)

@@ -153,5 +153,5 @@ def test_invalid_arguments() -> None:
         plot_curves(
             kp.Motion("m", skeleton, 30, np.ones((5, 30, 3)), np.tile((1.0, 0, 0, 0), (5, 30, 1))), joints="all"
         )
-    with pytest.raises(OptionError, match="Selection, expected a Motion"):
+    with raises(OptionError, expected="a Motion, as kp.load gives it"):
         plot_curves(kp.Selection([0], 5, "x"))  # type: ignore[arg-type]

@@ -13,6 +13,7 @@ from keypose.errors import OptionError
 from keypose.pictures.page import Section, code, details, escape_text, facts, figure, notes, page, table
 from keypose.pictures.svg import Picture, document, find_theme
 from support.chromium import open_page
+from support.errors import raises
 from support.html_pages import Page
 
 EVIL = "</title></style></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&\x00\u202e\ud800"
@@ -62,15 +63,15 @@ def test_policy_allows_only_the_page_scripts():
 
 @pytest.mark.parametrize("text", ["a</script>", "a</SCRIPT >", "<!-- a"])
 def test_script_with_end_tag_is_rejected(text):
-    with pytest.raises(OptionError, match="expected one that can stand in a page"):
+    with raises(OptionError, expected="one that can stand in a page"):
         page("T", sections(), scripts=[text])
-    with pytest.raises(OptionError, match="expected one that can stand in a page"):
+    with raises(OptionError, expected="one that can stand in a page"):
         page("T", sections(), styles=[text.replace("script", "style").replace("SCRIPT", "STYLE")])
 
 
 @pytest.mark.parametrize("name", ["", "1a", "a b", 'a"', "a<", "one"])
 def test_ids_are_checked(name):
-    with pytest.raises(OptionError, match="section id"):
+    with raises(OptionError, expected="one of its own of letters, digits and hyphens"):
         page("T", [*sections(), Section(name, "X", "")])
 
 
@@ -78,7 +79,7 @@ def test_sections_do_not_go_deeper_than_headings():
     deep = Section("s0", "x", "")
     for n in range(1, 6):
         deep = Section(f"s{n}", "x", "", (deep,))
-    with pytest.raises(OptionError, match="more than 5 deep"):
+    with raises(OptionError, expected="at most 5 levels"):
         page("T", [deep])
 
 
@@ -116,7 +117,7 @@ def test_picture_ids_are_unique():
         assert f'clip-path="url(#{name}-c)"' in html
         assert f'href="#{name}-c"' in html
     assert html.count("<text>url(#c)") == 2  # what is written stays as it is
-    with pytest.raises(OptionError, match="figure id"):
+    with raises(OptionError, expected="letters, digits and hyphens"):
         figure(picture(), "a b")
 
 

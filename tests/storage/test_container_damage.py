@@ -13,6 +13,7 @@ from keypose.formats.kps import format_keys
 from keypose.storage import encode_kps, encode_kps_swings
 from keypose.storage.container import VERSION
 from support.checksum_repair import update_checksums
+from support.errors import raises
 from support.headers import read_back, tiny_motion
 
 pytestmark = pytest.mark.usefixtures("raw")
@@ -119,7 +120,7 @@ def test_missing_groups_are_named(data):
     def cut(start: int, stop: int) -> bytes:
         return data[:end][start:stop]
 
-    with pytest.raises(kp.FormatError, match=r"^cut: group 2 .*; what \.intact_spans\(\) names can still be read$"):
+    with raises(kp.FormatError, code="damaged", hint="what .intact_spans() names can still be read"):
         kp.open_kps(cut).motion()
     assert kp.open_kps(cut).intact_spans() == ((0.0, 2.0),)
 
@@ -142,10 +143,9 @@ def test_many_damaged_groups_give_a_short_message():
 
 def test_a_newer_version_is_refused(data):
     newer = data[:3] + bytes((VERSION + 1,)) + data[4:]
-    with pytest.raises(kp.FormatError, match=f"version is {VERSION + 1}: it is of a newer Keypose than this one, which reads "
-                                             f"version {VERSION}; update Keypose to read it"):  # fmt: skip
+    with raises(kp.FormatError, code='unsupported', hint='update Keypose to read it'):  # fmt: skip
         kp.open_kps(newer)
-    with pytest.raises(kp.FormatError, match="version is 0, expected 1"):
+    with raises(kp.FormatError, code="unsupported", expected="1"):
         kp.open_kps(update_checksums(data[:3] + b"\0" + data[4:]))
 
 
@@ -162,13 +162,13 @@ def test_files_of_other_formats_are_refused(data):
             kp.open_kps(wrong)
         assert str(error_info.value) == f"<bytes>: {description}"
     for short in (b"K", b"KPS", data[:4], data[:5], data[:9]):
-        with pytest.raises(kp.FormatError, match=r"cut short"):
+        with raises(kp.FormatError, code="truncated"):
             kp.open_kps(short)
-    with pytest.raises(kp.FormatError, match="the length of the header is damaged"):
+    with raises(kp.FormatError, code="damaged", byte=4):
         kp.open_kps(data[:4] + b"\xff" * 20)
     with pytest.raises(kp.FormatError, match=r"cut short: its header has 268435455 bytes"):
         kp.open_kps(data[:4] + b"\xff\xff\xff\x7f" + data[5:])
-    with pytest.raises(kp.FormatError, match="the header is damaged: its checksum"):
+    with raises(kp.FormatError, code="damaged", hint="without it nothing can be read"):
         kp.open_kps(data[:20] + b"\x55" + data[21:])
 
 
@@ -193,7 +193,7 @@ def test_frames_are_read_despite_damaged_keys():
             (None, f"the {block_name} are damaged (bytes {start} to {stop} of the file)"),
         ]
         assert stored.intact_spans() == ((0.0, 4.0),)
-        with pytest.raises(kp.FormatError, match=f"the {block_name} are damaged"):
+        with raises(kp.FormatError, code="damaged"):
             getattr(stored, "keyed" if block_name == "keys" else block_name)()
     cut = kp.open_kps(data[: contents.swings_range()[0] + 5])
     assert cut.keyed() is not None
@@ -215,5 +215,5 @@ def test_file_without_frames_keys_or_swings(data):
     assert not stored.has_frames and stored.intact_spans() == ((0.0, 4.0),) and stored.n_groups == 0
     broken = kp.open_kps(data[:-1])
     assert broken.intact_spans() == () and len(broken.damage()) == 1
-    with pytest.raises(kp.FormatError, match="the swings are missing"):
+    with raises(kp.FormatError, code="truncated"):
         broken.motion()

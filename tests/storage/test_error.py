@@ -17,6 +17,7 @@ from keypose.rotations import exp, multiply
 from keypose.storage import error
 from keypose.storage.error import END_SITE, LargestError, frame_errors_mm, largest_error, tolerance_mm_per_unit
 from reference import naive_storage_error as twin
+from support.errors import raises
 
 
 @pytest.fixture(scope="module")
@@ -138,11 +139,11 @@ def test_height_from_rounding_counts_as_none() -> None:
 
 
 def test_incomparable_motions_are_refused(motion: kp.Motion) -> None:
-    with pytest.raises(OptionError, match=r"has 20 frames, .* 19"):
+    with raises(OptionError, expected="the same number"):
         largest_error(motion, motion[:-1])
     names = ("Other", *motion.skeleton.names[1:])
-    with pytest.raises(OptionError, match="different joints"):
+    with raises(OptionError, expected="the same joints"):
         largest_error(motion, replace(motion, skeleton=replace(motion.skeleton, names=names)))
     bare = replace(motion.skeleton, end_joints=[], end_offsets=np.zeros((0, 3)))
-    with pytest.raises(OptionError, match="different end sites"):
+    with raises(OptionError, expected="the same end sites"):
         largest_error(motion, replace(motion, skeleton=bare))

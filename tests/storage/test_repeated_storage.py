@@ -12,6 +12,7 @@ from keypose.formats.kps import format_keys
 from keypose.storage import encode_kps, encode_kps_keys
 from keypose.storage.blocks import DETAIL_IN_FRAMES_NOTE, deflate_text
 from keypose.storage.header.notes import pack_notes, unpack_notes
+from support.errors import raises
 
 MOTION = replace(kp.demo_motion(fps=20)[:70], notes=("what was noticed",))
 
@@ -114,5 +115,5 @@ def test_detail_with_damaged_frames(keyed):
     with pytest.raises(kp.FormatError, match=r"2 of 4 groups cannot be read.*: \.keyed\(read_frames=False\)$"):
         stored.keyed()
     assert stored.keyed(read_frames=False).n_keys == 4
-    with pytest.raises(kp.FormatError, match="keys of 70 frames and 26 joints beside 50 and 26"):
+    with raises(kp.FormatError, code="inconsistent", expected="50 and 26, as beside them"):
         kp.open_kps(encode_kps(MOTION[:50], keys=format_keys(without_detail))).keyed()

@@ -109,7 +109,7 @@ def test_another_frame_rate_meets_the_same_frames(walk):
     twice = swings.play(fps=2 * motion.fps)
     np.testing.assert_array_equal(twice.rotations[::2], swings.play().rotations)
     np.testing.assert_array_equal(twice.translations[::2], swings.play().translations)
-    with pytest.raises(kp.OptionError, match="too many"):
+    with raises(kp.OptionError, value=1000000.0):
         swings.play(fps=1e6)
 
 
@@ -167,22 +167,22 @@ def test_invalid_values_are_rejected(make, message):
 
 def test_swings_reject_frames_outside_the_clip(walk):
     _, swings = walk
-    with pytest.raises(kp.ModelError, match="outside the clip"):
+    with raises(kp.ModelError, subject="Hips", expected="frames 0 to 1474"):
         replace(swings, n_frames=swings.n_frames - 2, contacts=None, paths=())
-    with pytest.raises(kp.ModelError, match="in the skeleton's order"):
+    with raises(kp.ModelError, subject="swings", expected="one track for each joint, in the skeleton's order"):
         replace(swings, tracks=swings.tracks[::-1])
-    with pytest.raises(kp.ModelError, match="a path outside the clip"):
+    with raises(kp.ModelError, subject="Hips", expected="frames 0 to 1476"):
         path = swings.paths[0]
         replace(swings, paths=(Path(path.joint, path.keys + 1, path.curves),))
-    with pytest.raises(kp.ModelError, match="at most one"):
+    with raises(kp.ModelError, subject="swings", expected="at most one for each joint, in the skeleton's order"):
         replace(swings, paths=swings.paths[:1] * 2)
-    with pytest.raises(kp.ModelError, match="up axis"):
+    with raises(kp.ModelError, subject="swings", expected="one of X, Y, Z, -X, -Y, -Z"):
         replace(swings, up="up")  # type: ignore[arg-type]
     for wrong in (("tail",), ("Head", "Tail")):
-        with pytest.raises(kp.ModelError, match=r"left_out names '(tail|Tail)', expected names of joints"):
+        with raises(kp.ModelError, subject="swings", expected="names of joints of the skeleton"):
             replace(swings, settings=replace(swings.settings, left_out=wrong))
     for wrong in (swings.settings.left_out[::-1], swings.settings.left_out[:1] * 2):
-        with pytest.raises(kp.ModelError, match="left_out, expected each joint once, in the skeleton's order"):
+        with raises(kp.ModelError, subject="swings", expected="each joint once, in the skeleton's order"):
             replace(swings, settings=replace(swings.settings, left_out=wrong))
 
 

@@ -112,7 +112,7 @@ def test_a_part_of_a_capture_is_retimed(kick, kick_swings):
     assert angle_between(played.rotations[30:121], between.rotations).max() < 1e-7
     editor.retime("all", 0.5, from_s=0.5, to_s=2.0)
     assert len(editor.play()) == kick.n_frames + 30 - 45
-    with pytest.raises(kp.OptionError, match="expected a part of the clip"):
+    with raises(kp.OptionError, option="from_s", expected="a part of the clip, from 0 to 12.0167 s"):
         editor.retime("all", 0.5, from_s=2.0, to_s=1.0)
 
 
@@ -279,9 +279,9 @@ def test_feet_stand_where_they_were_captured(kick, kick_swings):
 def test_another_clip_is_rejected():
     motion = kp.demo_motion(fps=30.0)
     swings = kp.swings(motion)
-    with pytest.raises(kp.OptionError, match="its swings"):
+    with raises(kp.OptionError, expected="the same number"):
         swings.edit(motion[:100])
-    with pytest.raises(kp.OptionError, match="expected the Motion"):
+    with raises(kp.OptionError, expected="the Motion that the swings were found in"):
         swings.edit(swings)  # type: ignore[arg-type]
     with raises(kp.OptionError, option="level", value=0.5):
         swings.edit(motion).play(0.5)

@@ -16,6 +16,7 @@ from keypose.rotations import angle_between
 from keypose.swings import swings
 from keypose.swings.edit import SwingEdit
 from reference import naive_swings_edit as twin
+from support.errors import raises
 
 OPERATIONS = {
     "scale": lambda e, kick: e.scale(kick, 1.3),
@@ -184,7 +185,7 @@ def test_history_undo_and_redo():
 
 
 def test_only_swings_can_be_edited():
-    with pytest.raises(OptionError, match="Motion cannot be edited, expected Swings"):
+    with raises(OptionError, expected="Swings, as kp.swings makes them"):
         SwingEdit(kp.demo_motion())
     assert isinstance(twin.demo_swings().edit(), SwingEdit)
 

@@ -230,9 +230,7 @@ def test_copy_to_another_joint_starts_from_its_rotation():
     assert_same_rotation(new[1].start_rotation, rotation_at(old, 20, OTHER))
     assert [(span.start, span.end) for span in e.swings.track(OTHER).keyed] == [(10, 19), (30, 59)]
     assert_same_rotation(rotation_at(e, 15, OTHER), rotation_at(old, 15, OTHER))
-    with pytest.raises(
-        OptionError, match=r"frames 5 to 14 of 'RightArm' are taken by the swing of RightArm in frames 0 to 9"
-    ):
+    with raises(OptionError, hint="replace=True removes that"):
         e.copy(old[ARM][0], OTHER)
     e.copy(old[ARM][0], OTHER, replace=True)
     assert [(swing.start, swing.end) for swing in e.swings[OTHER]] == [(5, 14), (20, 29)]
@@ -243,11 +241,11 @@ def test_copy_to_another_joint_starts_from_its_rotation():
 def test_copy_rejects_bad_arguments():
     e = edit()
     swing = e.swings[ARM][1]
-    with pytest.raises(OptionError, match="copied to its own place"):
+    with raises(OptionError, expected="another joint, its mirror image, or another time"):
         e.copy(swing)
     with pytest.raises(OptionError, match="frames 57 to 66: the clip has frames 0 to 59"):
         e.copy(swing, at_s=1.9)
-    with pytest.raises(OptionError, match="4 swings are meant, expected one"):
+    with raises(OptionError, expected="one, as swings['right_thigh'][0]"):
         e.copy(ARM, OTHER)
     with pytest.raises(UnknownJoint):
         e.copy(swing, "tail")
@@ -300,8 +298,8 @@ def test_retime_of_joints_goes_as_far_as_gaps_leave_room():
         (lambda e, s: e.shorten(s[0], factor=1.5), "above 0 and at most 1"),
         (lambda e, s: e.shorten(s[0], by_frames=8), "cannot be shortened to 2 frames, expected at least 3"),
         (lambda e, s: e.lengthen(s[0], by_frames=-1), "by_frames=-1, expected at least 0"),
-        (lambda e, s: e.lengthen(s[0]), "one way: by_s=, by_frames= or factor="),
-        (lambda e, s: e.shift(s[0], by_s=1, by_frames=1), "one way: by_s= or by_frames="),
+        (lambda e, s: e.lengthen(s[0]), "expected one of by_s=, by_frames= and factor="),
+        (lambda e, s: e.shift(s[0], by_s=1, by_frames=1), "expected one of by_s= and by_frames="),
         (lambda e, s: e.shift(s[0], by_frames=2**70), "expected fewer than"),
         (lambda e, s: e.scale(s[0], float("nan")), "factor=nan, expected a number"),
         (lambda e, s: e.scale(s[0], 1e308), "expected a number from -1000 to 1000"),
@@ -314,7 +312,7 @@ def test_retime_of_joints_goes_as_far_as_gaps_leave_room():
         (lambda e, s: e.scale("legs", 2), "'legs': no swing at all; joints with swings are LeftArm"),
         (lambda e, s: e.scale(Swing(ARM, 6, 14, (1, 0, 0, 0), X, 1), 2), "no swing of 'LeftArm' at frames 6 to 14; its swings are now at frames 5 to 14, 20 to 29"),
         (lambda e, s: e.retime(factor=0), "factor=0, expected a number above 0"),
-        (lambda e, s: e.retime(), "factor= is missing"),
+        (lambda e, s: e.retime(), "factor: missing, expected how many times as long"),
         (lambda e, s: e.retime(factor=2, keep="feet"), "keep='feet', expected one of contacts"),
         (lambda e, s: e.retime(factor=0.1), "LeftArm has 4 swings and 0 keyed spans, which need at least 8 frames; 6 are too few"),
         (lambda e, s: e.retime(factor=0.001), "leaves no frame"),
@@ -323,6 +321,7 @@ def test_retime_of_joints_goes_as_far_as_gaps_leave_room():
     ),
 )  # fmt: skip
 def test_rejected_operations_change_nothing(operation, message):
+    """The wording is pinned here, for all operations."""
     e = edit()
     before = twin.bits(e.swings)
     with pytest.raises(OptionError, match=message):

@@ -48,7 +48,7 @@ class FeatureOptions(NamedTuple):
 def find_method(name: str) -> Method:
     """Return the method with this name."""
     if not isinstance(name, str) or name not in METHODS:
-        raise OptionError(f"method {name!r}{_suggest(str(name), METHODS)}")
+        raise OptionError(option="method", value=name, hint=_suggest(str(name), METHODS))
     return METHODS[name]
 
 
@@ -61,13 +61,13 @@ def check_options(
             elsewhere = [other.name for other in METHODS.values() if name in other.options]
             hint = f" (an option of {', '.join(elsewhere)})" if elsewhere else ""
             names = (*method.options, *common_options)
-            raise OptionError(f"{method.name} has no option {name!r}{hint}{_suggest(name, names)}")
+            raise OptionError(f"{method.name} has no option {name!r}{hint}", value=name, hint=_suggest(name, names))
 
 
 def _suggest(name: str, names: Iterable[str]) -> str:
     all_names = tuple(names)
     near = difflib.get_close_matches(name, all_names, n=1)
-    return (f"; did you mean {near[0]!r}?" if near else "") + f"; known: {', '.join(all_names)}"
+    return (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(all_names)}"
 
 
 def count_frames(source: Source) -> int:
@@ -126,7 +126,11 @@ def build_method_input(
             method_input = source
         else:
             if feature_options.fps is None and any(option.endswith("_s") for option in method.options):
-                raise OptionError(f"{method.name} measures time in seconds: give fps= with a plain array")
+                raise OptionError(
+                    f"{method.name} measures time in seconds",
+                    option="fps",
+                    expected="frames per second with a plain array",
+                )
             method_input = build_array_features(source, feature_options.fps, feature_options.smoothing_s)
     if isinstance(method_input, EdgeCosts | InbetweenCosts) and not method.takes_edge_costs:
         names = ", ".join(row.name for row in METHODS.values() if row.takes_edge_costs)
@@ -150,7 +154,9 @@ def parse_frame_range(frames: FrameRange, n_frames: int) -> tuple[int, int]:
     ends = [None if end is None else check_int("frames", end) for end in pair]
     first, last, _ = slice(*ends).indices(n_frames)
     if first >= last:
-        raise OptionError(f"frames {pair[0]}:{pair[1]} hold no frame: the motion has {n_frames} (0 to {n_frames - 1})")
+        raise OptionError(
+            f"frames {pair[0]}:{pair[1]} hold no frame", option="frames", expected=f"some of 0 to {n_frames - 1}"
+        )
     return first, last
 
 
@@ -169,7 +175,7 @@ def parse_frame_options(
     }
     both = frame_sets.get("pins", set()) & frame_sets.get("excluded", set())
     if both:
-        raise OptionError(f"frame {min(both)} is both pinned and excluded")
+        raise OptionError(f"frame {min(both)} is both pinned and excluded", option="excluded")
     return {name: tuple(sorted(frame - start for frame in frames)) for name, frames in frame_sets.items()}
 
 

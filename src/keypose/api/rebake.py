@@ -72,6 +72,7 @@ def compute_rebake(edited: KeyedMotion | Motion, original_keyed: KeyedMotion, sh
     if captured is None:
         raise OptionError(
             "no residual was kept, so there is nothing to put back",
+            code="no_residual",
             subject=original_keyed.name,
             hint=Hint(
                 "use what kp.unbake gave, or a file that holds the residual",

@@ -136,9 +136,15 @@ def breakdowns(
     """
     for name in ("pins", "method"):
         if name in options:
-            raise OptionError(f"breakdowns has no option {name!r}: the extremes are the pins, the method is salient")
+            raise OptionError(
+                f"breakdowns has no option {name!r}: the extremes are the pins, the method is salient", value=name
+            )
     if isinstance(extremes, Selection) and extremes.n_frames != count_frames(motion):
-        raise OptionError(f"the extremes are of {extremes.n_frames} frames, the motion has {count_frames(motion)}")
+        raise OptionError(
+            f"keys of {extremes.n_frames} frames",
+            option="extremes",
+            expected=f"those of the {count_frames(motion)} of the motion",
+        )
     return ladder(motion, "salient", max_keys=max_keys, pins=extremes, **options)
 
 
@@ -232,7 +238,9 @@ def select_within(
         )
     errors = build_error_measure(motion, options)
     if errors is None:
-        raise OptionError("the figure has no height, so nothing can be stated in mm", subject=motion.name)
+        raise OptionError(
+            "the figure has no height, so nothing can be stated in mm", code="no_height", subject=motion.name
+        )
     key_ladder = ladder(motion, method, max_keys=max_keys, **options)
     selection = errors.first_within(key_ladder, tolerance_mm)
     if selection is None and max_keys is None and key_ladder.counts[-1] < errors.n_frames:

@@ -210,6 +210,7 @@ def _fit_within_mm(
     if motion.height <= 0:
         raise OptionError(
             "the figure has no height, so nothing can be stated in mm",
+            code="no_height",
             subject=motion.name,
             hint=Hint("give max_deg=", "give --max-deg"),
         )

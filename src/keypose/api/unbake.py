@@ -136,7 +136,7 @@ def _build_search_options(motion: Motion, curve_options: CurveOptions, options: 
     ones."""
     for name, instead in UNSUPPORTED_OPTIONS.items():
         if name in options:
-            raise OptionError(f"unbake has no option {name!r}{instead}")
+            raise OptionError(f"unbake has no option {name!r}{instead}", value=name)
     search_options = {
         **options,
         "cost": "inbetween",
@@ -249,6 +249,7 @@ def _unbake_within(
     if motion.height <= 0:
         raise OptionError(
             "the figure has no height, so nothing can be stated in mm",
+            code="no_height",
             subject=motion.name,
             hint=Hint("give keys=", "give --keys"),
         )

@@ -185,7 +185,7 @@ def atomic_target(target: Path) -> Iterator[Path]:
             raise
         raise error.with_fields(path=str(target)) from None
     except OSError as error:
-        raise FileError(f"cannot be written ({error.strerror})", path=target) from None
+        raise FileError(f"cannot be written ({error.strerror})", code="write_failed", path=target) from None
     finally:
         with suppress(OSError):
             temp_file.unlink(missing_ok=True)

@@ -115,7 +115,7 @@ def _load_keyed_edit(job: RebakeJob) -> tuple[KeyedMotion | None, str]:
     except FormatError as error:  # keys of other programs may be at fractional frames
         if job.timing == "keys":
             raise
-        return None, error.problem
+        return None, error.summary
 
 
 def _load_dense_edit(job: RebakeJob, original: KeyedMotion, problem: str) -> Motion:

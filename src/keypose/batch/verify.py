@@ -105,4 +105,4 @@ def _compare_with_original(stored: StoredMotion, job: VerifyJob) -> tuple[Larges
         return error, ""
     except FormatError as error:
         is_comparable = stored.n_frames == original.n_frames and stored.skeleton.names == original.skeleton.names
-        return compute_largest_error(stored, original) if is_comparable else None, error.problem
+        return compute_largest_error(stored, original) if is_comparable else None, error.summary

@@ -44,7 +44,7 @@ def parse_methods(flag: str, texts: Sequence[str]) -> tuple[str, ...] | None:
     names = _split_words(texts)
     for name in names:
         if name not in COMPARED_METHODS and name not in REFERENCES:
-            raise UsageError(f"is no method{suggest_method(name)}", option=flag, value=name)
+            raise UsageError("is no method", option=flag, value=name, hint=suggest_method(name))
     return names or None
 
 

@@ -135,7 +135,9 @@ class ClipEditor:
         tolerance = check_option_number(ClipKeyOptions, "tolerance_mm", tolerance_mm)
         check_choice("interpolation", interpolation, INTERPOLATIONS)
         if self.motion.height <= 0:
-            raise OptionError("the figure has no height, so nothing can be stated in mm", subject=self.motion.name)
+            raise OptionError(
+                "the figure has no height, so nothing can be stated in mm", code="no_height", subject=self.motion.name
+            )
         fitter = self._fitter(interpolation, polish=interpolation == "bezier")
         above_count = 0
         if spec.uses_defaults:

@@ -182,5 +182,5 @@ def joint_weights(skeleton: Skeleton, weights: Mapping[str, float] | None) -> Fl
             if weights is not None:
                 raise
     if not factors.any():
-        raise OptionError("polish_weights leave no joint that counts")
+        raise OptionError("no joint counts", option="polish_weights")
     return factors

@@ -96,7 +96,7 @@ def load(
     try:
         return recognise_format(source).read(source, options)
     except ModelError as error:  # each number is valid, but together they are no valid motion
-        raise source.error(str(error)) from None
+        raise source.error(str(error), code="inconsistent") from None
 
 
 def load_keyed(
@@ -122,12 +122,16 @@ def load_keyed(
             hint = Hint(python=f"kp.load reads its frames and {keys_text}", command=keys_text)
         if format_.read_swings is not None:
             hint = Hint(python=f"{hint.python}; kp.load_swings reads its swings", command=hint.command)
-        problem = f"{format_.name} has no keys apart from its frames"
-        raise source.error(problem, expected=f"one of {suffixes}", hint=hint)
+        raise source.error(
+            f"{format_.name} has no keys apart from its frames",
+            code="missing_data",
+            expected=f"one of {suffixes}",
+            hint=hint,
+        )
     try:
         return format_.read_keyed(source, options)
     except ModelError as error:
-        raise source.error(str(error)) from None
+        raise source.error(str(error), code="inconsistent") from None
 
 
 def load_swings(path: str | PathLike[str], *, limits: Limits | None = None) -> Swings:
@@ -137,11 +141,11 @@ def load_swings(path: str | PathLike[str], *, limits: Limits | None = None) -> S
     format_ = recognise_format(source)
     if format_.read_swings is None:
         suffixes = ", ".join(suffix for f in FORMATS if f.read_swings for suffix in f.suffixes)
-        raise source.error(f"{format_.name} holds no swings", expected=suffixes, hint=SWINGS_HINT)
+        raise source.error(f"{format_.name} holds no swings", code="missing_data", expected=suffixes, hint=SWINGS_HINT)
     try:
         return format_.read_swings(source, options)
     except ModelError as error:
-        raise source.error(str(error)) from None
+        raise source.error(str(error), code="inconsistent") from None
 
 
 def open_kps(source: ByteSource, *, limits: Limits | None = None) -> StoredMotion:
@@ -305,4 +309,4 @@ def recognise_format(source: Source) -> Format:
             return format_
     names = ", ".join(dict.fromkeys(f.name for f in FORMATS))
     problem = _describe_other_content(head) or f"unknown format (starts with {head[:24]!r})"
-    raise FormatError(source.path, f"{problem}, expected one of {names}")
+    raise FormatError(source.path, problem, code="unknown_format", expected=f"one of {names}")

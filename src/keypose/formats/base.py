@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import get_args
+from typing import Any, get_args
 
-from keypose.errors import FileError, FormatError, FormatWarning, Hint, LimitError, MissingExtra, OptionError
+from keypose.errors import UNSET, FileError, FormatError, FormatWarning, Hint, LimitError, MissingExtra, OptionError
 from keypose.limits import MOTION_BYTES_PER_JOINT as MOTION_BYTES_PER_JOINT
 from keypose.limits import SMALL_MOTION_BYTES as SMALL_MOTION_BYTES
 from keypose.limits import Limits as Limits
@@ -161,12 +161,22 @@ class Source:
         code: str | None = None,
         line: int | None = None,
         byte: int | None = None,
+        subject: str | None = None,
+        value: Any = UNSET,
         expected: str | None = None,
         hint: str | Hint | None = None,
     ) -> FormatError:
         """Return a FormatError that names this file."""
         return FormatError(
-            self.path, printable_text(problem), code=code, line=line, byte=byte, expected=expected, hint=hint
+            self.path,
+            printable_text(problem),
+            code=code,
+            line=line,
+            byte=byte,
+            subject=None if subject is None else printable_text(subject),
+            value=value,
+            expected=None if expected is None else printable_text(expected),
+            hint=hint,
         )
 
     def unknown_animation_error(self, animation: str | int, names: Sequence[str]) -> OptionError:
@@ -176,7 +186,7 @@ class Source:
         )
         suggestions = difflib.get_close_matches(str(animation), names, n=1)
         return OptionError(
-            code="unknown_animation",
+            code="unknown_animation" if names else "no_animation",
             path=self.path,
             option="animation",
             value=animation,
@@ -229,6 +239,7 @@ class Source:
                 self.path,
                 f"{count} {quantity} x {joints} joints need {needed_bytes >> 20} MB, "
                 f"more than {self.limits.expansion} times the file's own size",
+                value=needed_bytes,
                 hint=limit_hint("expansion"),
             )
 
@@ -238,6 +249,7 @@ class Source:
             raise LimitError(
                 self.path,
                 f"{count} {quantity}, more than the limit of {limit}",
+                value=count,
                 line=line,
                 hint=limit_hint(key),
             )
@@ -323,9 +335,9 @@ def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise FileError("is a folder", path=path, expected="a motion file")
+            raise FileError("is a folder", code="not_a_file", path=path, expected="a motion file")
         if not stat.S_ISREG(status.st_mode):
-            raise FileError("is not a regular file", path=path)
+            raise FileError("is not a regular file", code="not_a_file", path=path)
         if status.st_size > limits.bytes:
             raise _size_error(path, limits)
         data = path.read_bytes()
@@ -334,7 +346,9 @@ def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
     except (OSError, ValueError) as error:
         if isinstance(error, FileError | FormatError):
             raise
-        raise FileError(f"cannot be read ({getattr(error, 'strerror', None) or error})", path=path) from None
+        raise FileError(
+            f"cannot be read ({getattr(error, 'strerror', None) or error})", code="read_failed", path=path
+        ) from None
     return gunzip(path, data, limits) if unzip and data.startswith(GZIP_MAGIC) else data
 
 
@@ -352,7 +366,7 @@ def gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
                 if size > GZIP_FREE_BYTES + GZIP_RATIO * len(data):
                     raise LimitError(path, f"unfolds to more than {GZIP_RATIO} times its size: not motion, but a bomb")
     except (OSError, EOFError, zlib.error) as error:
-        raise FormatError(path, f"damaged gzip data after {size} bytes ({error})") from None
+        raise FormatError(path, f"damaged gzip data after {size} bytes ({error})", code="damaged") from None
     return b"".join(chunks)
 
 
@@ -388,7 +402,9 @@ def write_atomically(path: Path, data: bytes, *, overwrite: bool = True) -> None
                 temporary.unlink()
             raise
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL or a lone surrogate
-        raise FileError(f"cannot be written ({getattr(error, 'strerror', None) or error})", path=path) from None
+        raise FileError(
+            f"cannot be written ({getattr(error, 'strerror', None) or error})", code="write_failed", path=path
+        ) from None
 
 
 def _move_if_free(temporary: Path, path: Path) -> None:

@@ -46,12 +46,14 @@ MIN_WRITE_SECONDS, SECONDS_PER_POSE = 120.0, 2e-3  # Blender's exporter evaluate
 def read(source: Source, options: LoadOptions) -> Motion:
     """Read one skeleton and one take of an FBX file."""
     if source.data.startswith(_TEXT_MAGIC):
-        raise source.error("an FBX file in text form, expected the binary form: save it as binary FBX", line=1)
+        raise source.error(
+            "an FBX file in text form", code="unsupported", line=1, expected="the binary form: save it as binary FBX"
+        )
     arrays, facts = read_in_subprocess(source, _READER, ".fbx", options)
     try:
         return _build_motion(source, options, arrays, facts)
     except ModelError as error:
-        raise source.error(str(error)) from None
+        raise source.error(str(error), code="inconsistent") from None
 
 
 def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
@@ -83,7 +85,9 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
         source, read_array(source, arrays, "rotations", (len(world_positions), n, 4)), names
     )
     if n == 0 or len(world_positions) == 0:
-        raise source.error(f"{n} joints and {len(world_positions)} frames, expected at least one of each")
+        raise source.error(
+            f"{n} joints and {len(world_positions)} frames", code="missing_data", expected="at least one of each"
+        )
     source.check_size(len(world_positions), n)
     rest_rotations = read_array(source, arrays, "rest_rotations", (n, 4))
     rest = Pose(

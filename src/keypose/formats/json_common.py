@@ -80,8 +80,11 @@ def parse_document(source: Source, format_name: str, version: int, fields: tuple
         raise json.member_error("format", repr(format_name))
     file_version = json.integer("version", minimum=1)
     if file_version > version:
-        raise source.error(f"version is {file_version}: the file is of a newer Keypose than this one, which reads "
-                           f"version {version}; update Keypose to read it")  # fmt: skip
+        raise source.error(
+            f"version is {file_version}: the file is of a newer Keypose than this one, which reads version {version}",
+            hint="update Keypose to read it",
+            code="unsupported",
+        )
     json.check_members(*fields)
     return json
 
@@ -130,9 +133,7 @@ def read_key_frames(entry: JsonObject, key: str, n_frames: int) -> Ints:
     last = -1
     for k, frame in enumerate(entry.array(key)):
         if type(frame) is not int or not last < frame < n_frames:
-            raise entry.source.error(
-                f"{entry.member_location(key)}[{k}] is {frame!r}, expected increasing frames from 0 to {n_frames - 1}"
-            )
+            raise entry.element_error(key, k, frame, f"increasing frames from 0 to {n_frames - 1}")
         last = frame
     if last < 0:
         raise entry.member_error(key, "at least one frame")
@@ -146,7 +147,9 @@ def check_unit_quaternions(entry: JsonObject, key: str, quaternions: Floats) -> 
     if is_wrong.any():
         k = int(np.argmax(is_wrong))
         where = entry.member_location(key) + ("" if quaternions.ndim == 1 else f"[{k}]")
-        raise entry.source.error(f"{where} is {rows[k].tolist()}, expected a quaternion (wxyz) of length 1")
+        raise entry.source.error(
+            f"{rows[k].tolist()}", code="bad_number", subject=where, expected="a quaternion (wxyz) of length 1"
+        )
 
 
 def skeleton_json(s: Skeleton) -> dict[str, Any]:
@@ -248,23 +251,33 @@ def decode_array(entry: JsonObject, shape: tuple[int, ...]) -> Floats:
     try:
         compressed = base64.b64decode(entry.text("data"), validate=True)
     except (binascii.Error, ValueError) as error:
-        raise entry.source.error(f"{entry.member_location('data')}: damaged base64 ({error})") from None
+        raise entry.source.error(
+            f"damaged base64 ({error})", subject=entry.member_location("data"), code="damaged"
+        ) from None
     stream = zlib.decompressobj()
     try:
         raw = stream.decompress(compressed, size + 1)
     except zlib.error as error:
-        raise entry.source.error(f"{entry.member_location('data')}: damaged zlib data ({error})") from None
+        raise entry.source.error(
+            f"damaged zlib data ({error})", subject=entry.member_location("data"), code="damaged"
+        ) from None
     if len(raw) != size or not stream.eof or stream.unused_data:
         more = "more than" if len(raw) > size or stream.unused_data else "not" if stream.eof else "cut short of"
-        raise entry.source.error(f"{entry.member_location('data')}: {more} the {size} bytes of its shape")
+        raise entry.source.error(
+            f"{more} the {size} bytes of its shape", subject=entry.member_location("data"), code="inconsistent"
+        )
     if zlib.crc32(raw) != entry.integer("crc32"):
         raise entry.source.error(
-            f"{entry.member_location('data')}: the checksum of its bytes is {zlib.crc32(raw)}, not crc32"
+            f"the checksum of its bytes is {zlib.crc32(raw)}, not crc32",
+            subject=entry.member_location("data"),
+            code="damaged",
         )
     values = np.frombuffer(raw, "<f8").astype(np.float64)
     if not (values.min() >= -MAX_MAGNITUDE and values.max() <= MAX_MAGNITUDE):  # also false for NaN
         raise entry.source.error(
-            f"{entry.member_location('data')}: not all of its numbers are finite and up to {MAX_MAGNITUDE:g}"
+            f"not all of its numbers are finite and up to {MAX_MAGNITUDE:g}",
+            subject=entry.member_location("data"),
+            code="bad_number",
         )
     return freeze(values.reshape(shape))
 

@@ -12,7 +12,7 @@ from typing import Any, NoReturn, overload
 import numpy as np
 
 from keypose.arrays import MAX_MAGNITUDE, Floats, freeze
-from keypose.errors import FormatError
+from keypose.errors import UNSET, FormatError
 from keypose.formats.base import Source
 
 MAX_NUMBER = 1e150  # so that its square is finite
@@ -37,8 +37,11 @@ class JsonObject:
 
     def member_error(self, key: str, expected: str) -> FormatError:
         """Return the error for a member that is not as expected."""
-        actual = _format_value(self.values[key]) if key in self.values else "absent"
-        return self.source.error(f"{self.member_location(key)} is {actual}, expected {expected}")
+        return _value_error(self.source, self.member_location(key), self.values.get(key, UNSET), expected)
+
+    def element_error(self, key: str, index: int, value: Any, expected: str) -> FormatError:
+        """Return the error for an element of the array ``key`` that is not as expected."""
+        return _value_error(self.source, f"{self.member_location(key)}[{index}]", value, expected)
 
     def optional_object(self, key: str) -> JsonObject | None:
         """Return the object ``key``; None if it is absent."""
@@ -60,7 +63,7 @@ class JsonObject:
         """Raise FormatError if one of ``keys`` is missing, and warn about other members."""
         for key in keys:
             if key not in self.values:
-                raise self.source.error(f"{self.member_location(key)} is missing")
+                raise self.source.error("missing", code="missing_data", subject=self.member_location(key))
         unknown = [key for key in self.values if key not in keys]
         if unknown:
             more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
@@ -71,9 +74,7 @@ class JsonObject:
         values = self.array(key)
         for k, value in enumerate(values):
             if not isinstance(value, dict):
-                raise self.source.error(
-                    f"{self.member_location(key)}[{k}] is {_format_value(value)}, expected an object"
-                )
+                raise self.element_error(key, k, value, "an object")
         return JsonArray(self.source, self.member_location(key), values)
 
     def array(self, key: str) -> list[Any]:
@@ -118,9 +119,7 @@ class JsonObject:
         values = self.array(key)
         for k, value in enumerate(values):
             if not _is_integer(value) or not 0 <= value < count:
-                raise self.source.error(
-                    f"{self.member_location(key)}[{k}] is {_format_value(value)}, expected {_expected_index(count)}"
-                )
+                raise self.element_error(key, k, value, _expected_index(count))
         return [int(value) for value in values]
 
     def positive(self, key: str) -> float:
@@ -151,9 +150,7 @@ class JsonObject:
             raise self.member_error(key, f"an array of {'' if count is None else f'{count} '}strings")
         for k, value in enumerate(values):
             if not isinstance(value, str):
-                raise self.source.error(
-                    f"{self.member_location(key)}[{k}] is {_format_value(value)}, expected a string"
-                )
+                raise self.element_error(key, k, value, "a string")
         return tuple(values)
 
     def row(self, key: str, width: int | None = None) -> Floats:
@@ -177,9 +174,8 @@ class JsonObject:
             )
             if not is_valid or not all(abs(value) <= MAX_MAGNITUDE for value in row):
                 numbers = "finite numbers" if width is None else f"{width} finite numbers"
-                raise self.source.error(
-                    f"{name(k)} is {_format_value(row)}, expected an array of {numbers} up to {MAX_MAGNITUDE:g}"
-                )
+                expected = f"an array of {numbers} up to {MAX_MAGNITUDE:g}"
+                raise _value_error(self.source, name(k), row, expected)
         flat = np.fromiter(chain.from_iterable(rows), np.float64)
         return freeze(flat.reshape(len(rows), -1 if width is None else width))
 
@@ -215,6 +211,14 @@ class JsonArray(Sequence[JsonObject]):
         return JsonObject(self.source, f"{self.location}[{index}]", self.values[index])
 
 
+def _value_error(source: Source, location: str, value: Any, expected: str) -> FormatError:
+    """Return the error for a value, or for a missing one (UNSET)."""
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    code = "missing_data" if value is UNSET else "bad_number" if is_number else "syntax"
+    problem = "missing" if value is UNSET else _format_value(value)
+    return source.error(problem, code=code, subject=location, value=value, expected=expected)
+
+
 def parse_json(source: Source, data: bytes | memoryview, *, refuse_duplicates: bool = False) -> JsonObject:
     """Parse the JSON object in ``data``; raise FormatError for invalid JSON, too deep nesting or NaN.
 
@@ -224,11 +228,11 @@ def parse_json(source: Source, data: bytes | memoryview, *, refuse_duplicates: b
     try:
         values = json.loads(bytes(data).decode("utf-8-sig"), parse_constant=_refuse_constant, object_pairs_hook=hook)
     except RecursionError:
-        raise source.error("the JSON is nested too deeply") from None
+        raise source.error("the JSON is nested too deeply", code="syntax") from None
     except ValueError as error:
-        raise source.error(f"not sound JSON ({error})") from None
+        raise source.error(f"not sound JSON ({error})", code="syntax") from None
     if not isinstance(values, dict):
-        raise source.error(f"the JSON is {_format_value(values)}, expected an object")
+        raise _value_error(source, "the JSON", values, "an object")
     return JsonObject(source, "", values)
 
 

@@ -96,7 +96,7 @@ def _read_rotation_orders(json: JsonObject, joints: int) -> tuple[str, ...] | No
     orders = json.texts("rotation_orders", joints)
     for j, order in enumerate(orders):
         if order not in ORDERS:
-            raise json.source.error(f"rotation_orders[{j}] is {order!r}, expected one of {', '.join(ORDERS)}")
+            raise json.element_error("rotation_orders", j, order, f"one of {', '.join(ORDERS)}")
     return orders
 
 

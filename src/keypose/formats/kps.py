@@ -42,7 +42,7 @@ def read(source: Source, options: LoadOptions) -> Motion:
     keyed = stored.keyed()
     clip = stored.swings() if keyed is None else keyed
     if clip is None:
-        raise source.error("holds neither frames nor keys nor swings")
+        raise source.error("holds neither frames nor keys nor swings", code="missing_data")
     check_sampled_size(source, clip, options.fps)
     motion = clip.sample(fps=options.fps) if isinstance(clip, KeyedMotion) else clip.play(fps=options.fps)
     return split_reference_pose(_append_notes(motion, source), options.reference_pose)
@@ -52,7 +52,7 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
     """Return the keyed motion that is stored in a file."""
     keyed = _open_stored(source).keyed()
     if keyed is None:
-        raise source.error("holds no keys", hint=UNBAKE_HINT)
+        raise source.error("holds no keys", code="missing_data", hint=UNBAKE_HINT)
     if options.fps is not None and options.fps != keyed.fps:
         raise OptionError(
             path=source.path,
@@ -68,7 +68,7 @@ def read_swings(source: Source, options: LoadOptions) -> Swings:
     """Return the swings that are stored in a file."""
     swings = _open_stored(source).swings()
     if swings is None:
-        raise source.error("holds no swings", hint=SWINGS_HINT)
+        raise source.error("holds no swings", code="missing_data", hint=SWINGS_HINT)
     return swings
 
 

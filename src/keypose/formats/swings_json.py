@@ -96,7 +96,8 @@ def _read_settings(entry: JsonObject, names: frozenset[str]) -> Settings:
             try:
                 check_setting(name, values[name])
             except OptionError as error:
-                raise entry.member_error(name, str(error).partition(", expected ")[2]) from None
+                assert isinstance(error.expected, str)
+                raise entry.member_error(name, error.expected) from None
     return Settings(**values)
 
 
@@ -104,9 +105,7 @@ def _read_excluded_joints(entry: JsonObject, names: frozenset[str]) -> tuple[str
     joints = entry.texts("left_out")
     for k, name in enumerate(joints):
         if name not in names:
-            raise entry.source.error(
-                f"{entry.member_location('left_out')}[{k}] is {name[:80]!r}, expected the name of a joint"
-            )
+            raise entry.element_error("left_out", k, name, "the name of a joint")
     return joints
 
 
@@ -213,9 +212,11 @@ def _read_contacts(json: JsonObject, budget: _KeyBudget) -> FootContacts | None:
         for k, span in enumerate(foot.array("in_contact")):
             frames = span if isinstance(span, list) and all(type(frame) is int for frame in span) else ()
             if len(frames) != 2 or not min_frame <= frames[0] <= frames[1] < budget.n_frames:
-                raise foot.source.error(
-                    f"{foot.member_location('in_contact')}[{k}] is {str(span)[:80]}, expected the first and the last "
-                    f"frame of a span, from {min_frame} to {budget.n_frames - 1}"
+                raise foot.element_error(
+                    "in_contact",
+                    k,
+                    span,
+                    f"the first and the last frame of a span, from {min_frame} to {budget.n_frames - 1}",
                 )
             in_contact[frames[0] : frames[1] + 1, f] = True
             min_frame = frames[1] + 2  # adjacent spans would be one span

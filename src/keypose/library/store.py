@@ -57,7 +57,7 @@ class Store:
         except FormatError as error:
             if error.path != str(placeholder):
                 raise
-            raise type(error)(f"{clip.name}{clip.suffix}", error.problem, line=error.line, byte=error.byte) from None
+            raise error.with_fields(path=f"{clip.name}{clip.suffix}", hint=None) from None
 
     def delete_unused_bytes(self, digest: str) -> bool:
         """Delete a blob unless a clip uses it; return whether it was deleted."""

@@ -42,7 +42,7 @@ def verify(store: Store, location: str, *, fix: bool, drop_orphans: bool = False
     try:
         yield from _check_database(store, location, fix, clips_by_id)
     except FormatError as error:
-        yield Fault("database", location, error.problem)
+        yield Fault("database", location, error.summary)
         return
     for clip in clips_by_id.values():
         faults = list(_check_bytes(store, clip))

@@ -173,11 +173,11 @@ class _Problem:
         pinned, is_excluded = _frame_flags("pins", pins, n), _frame_flags("excluded", excluded, n)
         both = np.flatnonzero(pinned & is_excluded)
         if len(both):
-            raise OptionError(f"frame {both[0]} is both pinned and excluded")
+            raise OptionError(f"frame {both[0]} is both pinned and excluded", option="excluded")
         if is_excluded.all():
-            raise OptionError("every frame is excluded: there is nothing to choose from")
+            raise OptionError("every frame is excluded", option="excluded", expected="some frame to choose from")
         if isinstance(features, EdgeCosts) and cost != "chord":
-            raise OptionError("cost= is for features: edge costs are costs already")
+            raise OptionError("is for features: edge costs are costs already", option="cost", value=cost)
         is_quick = n < MIN_THREADED_FRAMES and not isinstance(features, InbetweenCosts)
         default_threads = 1 if is_quick else available_cores()
         return _Problem(
@@ -251,7 +251,9 @@ class _Problem:
         allowed = self.allowed[:-1].copy()
         allowed[0] &= self.allowed[-1]
         if pinned[0] and not allowed[0]:
-            raise OptionError("the first and the last frame of a loop are one pose: it is both pinned and excluded")
+            raise OptionError(
+                "the first and the last frame of a loop are one pose: it is both pinned and excluded", option="excluded"
+            )
         best = np.full(min(top, period) + 1, np.inf)
         keys: dict[int, Ints] = {}
         first_pin = np.flatnonzero(pinned)[:1].tolist()

@@ -39,17 +39,17 @@ class Features(Frozen):
     def __post_init__(self) -> None:
         values = freeze_floats(self.values, (None, None), "features")
         if 0 in values.shape:
-            raise ModelError(f"features: shape {values.shape}", expected="at least one frame and one column")
+            raise ModelError(f"shape {values.shape}", subject="features", expected="at least one frame and one column")
         self._set_field("values", values)
         columns = self.columns or (Column(f"column {d}", "value") for d in range(values.shape[1]))
         self._set_field("columns", tuple(Column(*column) for column in columns))
         if len(self.columns) != values.shape[1]:
-            raise ModelError(f"features: {values.shape[1]} columns but {len(self.columns)} names")
+            raise ModelError(f"{values.shape[1]} columns but {len(self.columns)} names", subject="features")
         self._set_field("fps", check_number("fps", self.fps, above=0))
         magnitude = max(float(values.max()), -float(values.min()))
         if 0 < magnitude < MIN_MAGNITUDE:
             raise ModelError(
-                f"features: no number is above {magnitude:g}", expected="numbers whose squares do not vanish"
+                f"no number is above {magnitude:g}", subject="features", expected="numbers whose squares do not vanish"
             )
 
     @property
@@ -75,7 +75,7 @@ class Features(Frozen):
     def __getitem__(self, frames: slice) -> Features:
         """Return the features of consecutive frames, ``features[100:400]``."""
         if not isinstance(frames, slice) or frames.step not in (None, 1):
-            raise OptionError("features are sliced by consecutive frames, features[100:400]")
+            raise OptionError(subject="features", expected="consecutive frames, features[100:400]")
         return replace(self, values=self.values[frames])
 
 
@@ -96,19 +96,23 @@ class EdgeCosts(Frozen):
             try:
                 self._set_field(name, index(getattr(self, name)))
             except TypeError:
-                raise ModelError(f"edge costs: {name} {getattr(self, name)!r}", expected="a whole number") from None
+                raise ModelError(
+                    f"{name} {getattr(self, name)!r}", subject="edge costs", expected="a whole number"
+                ) from None
             if getattr(self, name) < min_value:
-                raise ModelError(f"edge costs: {name} {getattr(self, name)}", expected=f"at least {min_value}")
+                raise ModelError(
+                    f"{name} {getattr(self, name)}", subject="edge costs", expected=f"at least {min_value}"
+                )
         try:
             costs = np.asarray(self.costs, np.float64)
         except (TypeError, ValueError) as error:
-            raise ModelError(f"edge costs: not numbers ({error})") from None
+            raise ModelError(f"not numbers ({error})", subject="edge costs") from None
         if costs.shape != (self.n_frames, self.max_gap_frames):
             expected = (self.n_frames, self.max_gap_frames)
-            raise ModelError(f"edge costs: shape {costs.shape}", expected=f"{expected}")
+            raise ModelError(f"shape {costs.shape}", subject="edge costs", expected=f"{expected}")
         if not (costs >= 0).all():
             at = tuple(int(i) for i in np.argwhere(~(costs >= 0))[0])
-            raise ModelError(f"edge costs: {costs[at]:g} at index {at}", expected="numbers of at least 0")
+            raise ModelError(f"{costs[at]:g} at index {at}", subject="edge costs", expected="numbers of at least 0")
         self._set_field("costs", freeze_or_copy(costs))
 
     def __len__(self) -> int:
@@ -120,7 +124,7 @@ class EdgeCosts(Frozen):
     def __getitem__(self, frames: slice) -> EdgeCosts:
         """Return the costs of consecutive frames, ``edges[100:400]``."""
         if not isinstance(frames, slice) or frames.step not in (None, 1):
-            raise OptionError("edge costs are sliced by consecutive frames, edges[100:400]")
+            raise OptionError(subject="edge costs", expected="consecutive frames, edges[100:400]")
         costs = self.costs[frames]
         return EdgeCosts(len(costs), self.max_gap_frames, costs)
 
@@ -151,7 +155,9 @@ class InbetweenCosts(Frozen):
             self._set_field(name, freeze_floats(getattr(self, name), (len(self.rotations), joints, 3), name))
         self._set_field("weights", freeze_floats(self.weights, (joints,), "weights"))
         if not len(self.rotations) or (self.weights < 0).any() or not (self.weights > 0).any():
-            raise ModelError("in-between costs", expected="some frames and some joint that counts, no negative weight")
+            raise ModelError(
+                subject="in-between costs", expected="some frames and some joint that counts, no negative weight"
+            )
 
     @property
     def n_frames(self) -> int:
@@ -168,7 +174,7 @@ class InbetweenCosts(Frozen):
     def __getitem__(self, frames: slice) -> InbetweenCosts:
         """Return the costs of consecutive frames, ``costs[100:400]``."""
         if not isinstance(frames, slice) or frames.step not in (None, 1):
-            raise OptionError("in-between costs are sliced by consecutive frames, costs[100:400]")
+            raise OptionError(subject="in-between costs", expected="consecutive frames, costs[100:400]")
         return self._take_frames(np.arange(self.n_frames, dtype=np.int32)[frames])
 
     def _take_frames(self, frames: Ints) -> InbetweenCosts:

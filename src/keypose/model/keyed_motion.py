@@ -51,16 +51,18 @@ class KeyedMotion(Frozen):
         self._check_curves()
         self._set_field("fps", check_number("fps", self.fps, min_value=MIN_FPS, max_value=MAX_FPS))
         if self.up not in UPS:
-            raise ModelError(f"keyed motion: up axis {self.up!r}", expected=f"one of {', '.join(UPS)}")
+            raise ModelError(f"up axis {self.up!r}", subject="keyed motion", expected=f"one of {', '.join(UPS)}")
         joints = self.skeleton.n_joints
         if self.residual is not None and self.residual.rotations.shape[1] != joints:
             raise ModelError(
-                f"keyed motion: a residual of {self.residual.rotations.shape[1]} joints", expected=f"{joints}"
+                f"a residual of {self.residual.rotations.shape[1]} joints", subject="keyed motion", expected=f"{joints}"
             )
         extremes = np.asarray(self.extremes, bool) if len(self.extremes) else np.ones(self.n_keys, bool)
         if extremes.shape != (self.n_keys,):
             raise ModelError(
-                f"keyed motion: {extremes.shape} extremes", expected=f"one flag for each of {self.n_keys} keys"
+                f"{extremes.shape} extremes",
+                subject="keyed motion",
+                expected=f"one flag for each of {self.n_keys} keys",
             )
         self._set_field("extremes", freeze_or_copy(extremes))
         self._set_field("notes", tuple(self.notes))
@@ -73,21 +75,25 @@ class KeyedMotion(Frozen):
         for name, kind in (("skeleton", Skeleton), ("translations", Curves), ("rotations", Curves), ("name", str)):
             if not isinstance(getattr(self, name), kind):
                 type_name = type(getattr(self, name)).__name__
-                raise ModelError(f"keyed motion: {name} is a {type_name}", expected=kind.__name__)
+                raise ModelError(f"{name} is a {type_name}", subject="keyed motion", expected=kind.__name__)
         if not isinstance(self.residual, Residual | None) or not isinstance(self.reference_pose, Pose | None):
-            raise ModelError("keyed motion", expected="a Residual or None, and a Pose or None as reference pose")
+            raise ModelError(
+                subject="keyed motion", expected="a Residual or None, and a Pose or None as reference pose"
+            )
         if isinstance(self.notes, str) or not all(isinstance(note, str) for note in self.notes):
-            raise ModelError("keyed motion: notes", expected="several texts")
+            raise ModelError("notes", subject="keyed motion", expected="several texts")
 
     def _check_keys(self) -> None:
         try:
             self._set_field("n_frames", index(self.n_frames))
         except TypeError:
-            raise ModelError(f"keyed motion: {self.n_frames!r} frames", expected="a whole number") from None
+            raise ModelError(f"{self.n_frames!r} frames", subject="keyed motion", expected="a whole number") from None
         keys = freeze_ints(self.keys, (None,), "keys")
         if not len(keys) or keys[0] < 0 or keys[-1] >= self.n_frames or (np.diff(keys) <= 0).any():
             raise ModelError(
-                f"keyed motion: keys {keys.tolist()[:12]}", expected=f"increasing frames from 0 to {self.n_frames - 1}"
+                f"keys {keys.tolist()[:12]}",
+                subject="keyed motion",
+                expected=f"increasing frames from 0 to {self.n_frames - 1}",
             )
         self._set_field("keys", keys)
 
@@ -96,17 +102,23 @@ class KeyedMotion(Frozen):
         channels = 4 if self.rotation_orders is None else 3
         for curves, label, width in ((self.translations, "translation", 3), (self.rotations, "rotation", channels)):
             if curves.values.shape != (*shape, width):
-                raise ModelError(f"keyed motion: {label} curves {curves.values.shape}", expected=f"{(*shape, width)}")
+                raise ModelError(
+                    f"{label} curves {curves.values.shape}", subject="keyed motion", expected=f"{(*shape, width)}"
+                )
         if self.translations.is_cubic != self.rotations.is_cubic:
-            raise ModelError("keyed motion: slopes for translations or rotations only", expected="both or none")
+            raise ModelError(
+                "slopes for translations or rotations only", subject="keyed motion", expected="both or none"
+            )
         if self.rotation_orders is not None:
             self._set_field("rotation_orders", tuple(self.rotation_orders))
             if len(self.rotation_orders) != shape[1] or not set(self.rotation_orders) <= set(ORDERS):
-                raise ModelError("keyed motion", expected=f"a rotation order of {', '.join(ORDERS)} for each joint")
+                raise ModelError(
+                    subject="keyed motion", expected=f"a rotation order of {', '.join(ORDERS)} for each joint"
+                )
         else:
             norm_error = np.abs(np.einsum("kjc,kjc->kj", self.rotations.values, self.rotations.values) - 1).max()
             if norm_error > 2e-3:
-                raise ModelError("keyed motion: a rotation that is no unit quaternion (wxyz)")
+                raise ModelError("a rotation that is no unit quaternion (wxyz)", subject="keyed motion")
             if norm_error > 1e-12:
                 self._set_field("rotations", self.rotations.with_values(freeze(normalise(self.rotations.values))))
 
@@ -172,10 +184,12 @@ class KeyedMotion(Frozen):
         fractional.
         """
         if fps is not None and frames is not None:
-            raise OptionError("give fps= or frames=, not both")
+            raise OptionError(expected="fps= or frames=, not both")
         share = check_number("residual", residual)
         if share and self.residual is None:
-            raise OptionError("no residual was kept, so only residual=0 can be sampled", subject=self.name)
+            raise OptionError(
+                "no residual was kept, so only residual=0 can be sampled", code="no_residual", subject=self.name
+            )
         rate = self.fps if fps is None else check_number("fps", fps, min_value=MIN_FPS, max_value=MAX_FPS)
         at = (
             frames_at_rate(self.n_frames, self.n_joints, self.fps, rate)
@@ -255,14 +269,14 @@ class Residual(Frozen):
         self._set_field("rotations", rotations)
         self._set_field("shifts", freeze_floats(self.shifts, rotations.shape, "residual shifts"))
         if not len(rotations):
-            raise ModelError("residual: no frames", expected="at least one")
+            raise ModelError("no frames", subject="residual", expected="at least one")
         if (self.frames is None) != (self.sources is None):
-            raise ModelError("residual: frames and sources belong together")
+            raise ModelError("frames and sources belong together", subject="residual")
         if self.frames is not None and self.sources is not None:
             frames = freeze_floats(self.frames, (None,), "residual frames")
             sources = freeze_floats(self.sources, frames.shape, "residual sources")
             if not len(frames) or (np.diff(frames) <= 0).any() or (np.diff(sources) < 0).any():
-                raise ModelError("residual", expected="increasing frames with sources that do not decrease")
+                raise ModelError(subject="residual", expected="increasing frames with sources that do not decrease")
             self._set_field("frames", frames)
             self._set_field("sources", sources)
 
@@ -310,7 +324,7 @@ class Curves(Frozen):
         values = freeze_floats(self.values, (None, None, None), "curve values")
         self._set_field("values", values)
         if (self.in_tangents is None) != (self.out_tangents is None):
-            raise ModelError("curves: slopes on one side of the keys only", expected="both or none")
+            raise ModelError("slopes on one side of the keys only", subject="curves", expected="both or none")
         for name in ("in_tangents", "out_tangents"):
             if getattr(self, name) is not None:
                 self._set_field(name, freeze_floats(getattr(self, name), values.shape, name))

@@ -78,35 +78,43 @@ class Motion(Frozen):
         joints = self.skeleton.n_joints
         translations = freeze_floats(self.translations, (None, joints, 3), "motion translations")
         if len(translations) == 0:
-            raise ModelError("motion: no frames", expected="at least one")
+            raise ModelError("no frames", subject="motion", expected="at least one")
         self._set_field("translations", translations)
         self._set_field(
             "rotations", _check_unit_quaternions(self.rotations, (len(translations), joints, 4), "motion rotations")
         )
         self._set_field("fps", _check_float(self.fps, "frames per second"))
         if not MIN_FPS <= self.fps <= MAX_FPS:
-            raise ModelError(f"motion: {self.fps:g} frames per second", expected=f"{MIN_FPS:g} to {MAX_FPS:g}")
+            raise ModelError(
+                f"{self.fps:g} frames per second", subject="motion", expected=f"{MIN_FPS:g} to {MAX_FPS:g}"
+            )
         if self.up not in UPS:
-            raise ModelError(f"motion: up axis {self.up!r}", expected=f"one of {', '.join(UPS)}")
+            raise ModelError(f"up axis {self.up!r}", subject="motion", expected=f"one of {', '.join(UPS)}")
         if self.metres_per_unit is not None:
             self._set_field("metres_per_unit", _check_float(self.metres_per_unit, "metres per unit"))
             if not 1e-12 <= self.metres_per_unit <= 1e12:
-                raise ModelError(f"motion: {self.metres_per_unit:g} metres per unit", expected="1e-12 to 1e12 or None")
+                raise ModelError(
+                    f"{self.metres_per_unit:g} metres per unit", subject="motion", expected="1e-12 to 1e12 or None"
+                )
         try:
             self._set_field("first_frame", index(self.first_frame))
         except TypeError:
-            raise ModelError(f"motion: first frame {self.first_frame!r}", expected="a whole number") from None
+            raise ModelError(f"first frame {self.first_frame!r}", subject="motion", expected="a whole number") from None
         if abs(self.first_frame) >= MAX_FRAME:
-            raise ModelError("motion: the first frame's number is beyond all measure")
+            raise ModelError("the first frame's number is beyond all measure", subject="motion")
         if self.reference_pose is not None and len(self.reference_pose.translations) != joints:
             raise ModelError(
-                f"motion: a reference pose of {len(self.reference_pose.translations)} joints", expected=f"{joints}"
+                f"a reference pose of {len(self.reference_pose.translations)} joints",
+                subject="motion",
+                expected=f"{joints}",
             )
         self._set_field("notes", tuple(self.notes))
         if self.tolerance_mm is not None:
             self._set_field("tolerance_mm", _check_float(self.tolerance_mm, "tolerance in mm"))
             if self.tolerance_mm < 0:
-                raise ModelError(f"motion: a tolerance of {self.tolerance_mm:g} mm", expected="at least 0, or None")
+                raise ModelError(
+                    f"a tolerance of {self.tolerance_mm:g} mm", subject="motion", expected="at least 0, or None"
+                )
 
     @property
     def n_frames(self) -> int:
@@ -149,7 +157,9 @@ class Motion(Frozen):
             )
         start, stop, _ = frames.indices(self.n_frames)
         if stop <= start:
-            raise OptionError(f"frames {frames.start}:{frames.stop} of {self.n_frames} hold no frame")
+            raise OptionError(
+                f"frames {frames.start}:{frames.stop} hold no frame", expected=f"some of 0 to {self.n_frames - 1}"
+            )
         return replace(
             self,
             translations=self.translations[start:stop],
@@ -175,7 +185,7 @@ class Motion(Frozen):
         Between two frames translations are linear and rotations have constant speed.
         """
         if isinstance(fps, str) or not MIN_FPS <= fps <= MAX_FPS:
-            raise OptionError(f"{fps!r} frames per second", expected=f"{MIN_FPS:g} to {MAX_FPS:g}")
+            raise OptionError(f"{fps!r} frames per second", value=fps, expected=f"{MIN_FPS:g} to {MAX_FPS:g}")
         frames = frames_at_rate(self.n_frames, self.n_joints, self.fps, fps)
         ratio = self.fps / fps
         step = round(ratio)
@@ -270,7 +280,9 @@ class Motion(Frozen):
     def mm_per_unit(self) -> float:
         """Millimetres per file unit on the figure scaled to 1.7 m; all errors are stated at this scale."""
         if self.height <= 0:
-            raise OptionError("the figure has no height, so nothing can be stated in mm", subject=self.name)
+            raise OptionError(
+                "the figure has no height, so nothing can be stated in mm", code="no_height", subject=self.name
+            )
         return REFERENCE_HEIGHT_MM / self.height
 
     def foot_contacts(self) -> FootContacts:
@@ -295,7 +307,7 @@ def frames_at_rate(n_frames: int, n_joints: int, fps: float, rate: float) -> Flo
     ``n_frames``."""
     ratio = fps / rate
     if n_frames / ratio * n_joints > MAX_POSES:
-        raise OptionError(f"{rate:g} frames per second make {n_frames / ratio:.3g} frames: too many")
+        raise OptionError(f"{rate:g} frames per second make {n_frames / ratio:.3g} frames: too many", value=rate)
     count = int(np.floor((n_frames - 1) / ratio * (1 + 1e-12))) + 1
     return np.asarray(np.minimum(np.arange(count) * ratio, n_frames - 1.0))
 
@@ -305,7 +317,9 @@ def check_source_frames(source: ArrayLike | None, before: int, after: int) -> Fl
     same one."""
     if source is None:
         if before != after:
-            raise OptionError(f"{after} frames after {before}: say with source= which frame belongs to which")
+            raise OptionError(
+                f"{after} frames after {before}", option="source", expected="the frame that each of them was before"
+            )
         return None
     try:
         at = freeze_floats(source, (after,), "source")
@@ -324,15 +338,19 @@ def concatenate(motions: Sequence[Motion]) -> Motion:
     Name, axes and notes are those of the first motion, the tolerance is the largest.
     """
     if not motions:
-        raise OptionError("nothing to concatenate")
+        raise OptionError("no motion", expected="at least one")
     first = motions[0]
     for other in motions[1:]:
         if other.skeleton.names != first.skeleton.names or (other.skeleton.parents != first.skeleton.parents).any():
-            raise OptionError(f"{first.name!r} and {other.name!r} have different skeletons")
+            raise OptionError(f"{first.name!r} and {other.name!r}", expected="the same skeleton")
         if abs(other.fps - first.fps) > WHOLE_RATIO_TOLERANCE * first.fps:
-            raise OptionError(f"{first.name!r} has {first.fps:g} fps, {other.name!r} {other.fps:g}: use at_fps() first")
+            raise OptionError(
+                f"{first.name!r} has {first.fps:g} fps, {other.name!r} {other.fps:g}",
+                expected="the same",
+                hint="use at_fps()",
+            )
         if other.up != first.up:
-            raise OptionError(f"{first.name!r} has {first.up} up, {other.name!r} {other.up}")
+            raise OptionError(f"{first.name!r} has {first.up} up, {other.name!r} {other.up}", expected="the same axis")
     return replace(
         first,
         translations=freeze(np.concatenate([m.translations for m in motions])),
@@ -364,7 +382,7 @@ def _check_float(value: float, name: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"motion: {value!r} {name}", expected="a number") from None
+        raise ModelError(f"{value!r} {name}", subject="motion", expected="a number") from None
 
 
 def _check_unit_quaternions(values: Floats, shape: tuple[int | None, ...], name: str) -> Floats:

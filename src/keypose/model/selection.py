@@ -34,14 +34,15 @@ class Selection(Frozen):
         frames = freeze_ints(self.frames, (None,), "selection")
         if not len(frames) or frames[0] < 0 or frames[-1] >= self.n_frames or (np.diff(frames) <= 0).any():
             raise ModelError(
-                f"selection: frames {frames.tolist()[:12]}",
+                f"frames {frames.tolist()[:12]}",
+                subject="selection",
                 expected=f"increasing ones from 0 to {self.n_frames - 1}, at least one",
             )
         self._set_field("frames", frames)
         if self.order is not None:
             order = freeze_ints(self.order, (len(frames),), "selection order")
             if not np.array_equal(np.sort(order), frames):
-                raise ModelError("selection: the order must hold the very frames of the selection")
+                raise ModelError("the order must hold the very frames of the selection", subject="selection")
             self._set_field("order", order)
 
     def __len__(self) -> int:
@@ -134,16 +135,16 @@ class Ladder(Frozen):
     def __post_init__(self) -> None:
         counts = freeze_ints(self.counts, (None,), "ladder counts")
         if not len(counts) or counts[0] < 1 or (np.diff(counts) <= 0).any():
-            raise ModelError("ladder: counts must increase from at least 1")
+            raise ModelError("counts must increase from at least 1", subject="ladder")
         self._set_field("counts", counts)
         length = int(counts[-1] if self.is_nested else counts.sum())
         self._set_field("frames", freeze_ints(self.frames, (length,), "ladder frames"))
         costs = freeze_or_copy(np.asarray(self.cost_values, np.float64))
         if costs.shape != counts.shape or not np.isfinite(costs).all() or costs.min() < 0:
-            raise ModelError("ladder", expected="a finite cost of at least 0 for every count")
+            raise ModelError(subject="ladder", expected="a finite cost of at least 0 for every count")
         self._set_field("cost_values", costs)
         if self.natural is not None and self.natural not in counts:
-            raise ModelError(f"ladder: {self.natural} keys of its own", expected="one of its counts")
+            raise ModelError(f"{self.natural} keys of its own", subject="ladder", expected="one of its counts")
 
     def at(self, keys: int) -> Selection:
         """Return the selection with exactly ``keys`` keys. Raise OptionError if it is not one of ``counts``."""

@@ -38,21 +38,23 @@ class Skeleton(Frozen):
         self._set_field("names", tuple(str(name) for name in self.names))
         n = len(self.names)
         if n == 0:
-            raise ModelError("skeleton: no joints", expected="at least one")
+            raise ModelError("no joints", subject="skeleton", expected="at least one")
         duplicates = [name for name, count in Counter(self.names).items() if count > 1]
         if duplicates:
-            raise ModelError(f"skeleton: the joint name {duplicates[0]!r} is used more than once")
+            raise ModelError(f"the joint name {duplicates[0]!r} is used more than once", subject="skeleton")
         self._set_field("parents", freeze_ints(self.parents, (n,), "skeleton parents"))
         wrong = np.flatnonzero((self.parents >= np.arange(n)) | (self.parents < -1))
         if wrong.size:
             j = int(wrong[0])
             raise ModelError(
-                f"skeleton: joint {j} ({self.names[j]}) has parent {self.parents[j]}", expected="-1 or an earlier joint"
+                f"joint {j} ({self.names[j]}) has parent {self.parents[j]}",
+                subject="skeleton",
+                expected="-1 or an earlier joint",
             )
         self._set_field("offsets", freeze_floats(self.offsets, (n, 3), "skeleton offsets"))
         self._set_field("rotation_orders", tuple(self.rotation_orders) or (DEFAULT_ORDER,) * n)
         if len(self.rotation_orders) != n:
-            raise ModelError(f"skeleton: {n} joints but {len(self.rotation_orders)} rotation orders")
+            raise ModelError(f"{n} joints but {len(self.rotation_orders)} rotation orders", subject="skeleton")
         self._set_field("channels", tuple(tuple(c) for c in self.channels) or self._default_channels())
         self._check_channels()
         self._set_field("end_joints", freeze_ints(self.end_joints, (None,), "skeleton end joints"))
@@ -60,7 +62,7 @@ class Skeleton(Frozen):
             "end_offsets", freeze_floats(self.end_offsets, (len(self.end_joints), 3), "skeleton end offsets")
         )
         if len(self.end_joints) and (self.end_joints.min() < 0 or self.end_joints.max() >= n):
-            raise ModelError(f"skeleton: an end site names a joint outside 0..{n - 1}")
+            raise ModelError(f"an end site names a joint outside 0..{n - 1}", subject="skeleton")
 
     def _default_channels(self) -> tuple[tuple[str, ...], ...]:
         return tuple(
@@ -71,21 +73,22 @@ class Skeleton(Frozen):
     def _check_channels(self) -> None:
         n = len(self.names)
         if len(self.channels) != n:
-            raise ModelError(f"skeleton: {n} joints but {len(self.channels)} channel lists")
+            raise ModelError(f"{n} joints but {len(self.channels)} channel lists", subject="skeleton")
         for name, order, channels in zip(self.names, self.rotation_orders, self.channels, strict=True):
             if order not in ORDERS:
                 raise ModelError(
-                    f"skeleton: rotation order {order!r} of {name}", expected=f"one of {', '.join(ORDERS)}"
+                    f"rotation order {order!r} of {name}", subject="skeleton", expected=f"one of {', '.join(ORDERS)}"
                 )
             is_known = all(c in POSITION_CHANNELS + ROTATION_CHANNELS for c in channels)
             if not is_known or len(set(channels)) != len(channels):
                 raise ModelError(
-                    f"skeleton: channels {' '.join(channels)} of {name}",
+                    f"channels {' '.join(channels)} of {name}",
+                    subject="skeleton",
                     expected=f"each of {' '.join(POSITION_CHANNELS + ROTATION_CHANNELS)} at most once",
                 )
             axes = "".join(c[0] for c in channels if c in ROTATION_CHANNELS)
             if not order.startswith(axes):
-                raise ModelError(f"skeleton: {name} turns {axes} by its channels but {order} by its order")
+                raise ModelError(f"{name} turns {axes} by its channels but {order} by its order", subject="skeleton")
 
     @property
     def n_joints(self) -> int:

@@ -124,7 +124,7 @@ def _check_ids(sections: Sequence[Section]) -> None:
 
 def _walk_sections(sections: Sequence[Section], depth: int) -> Iterator[Section]:
     if sections and depth > MAX_DEPTH:
-        raise OptionError(f"sections within sections more than {MAX_DEPTH} deep")
+        raise OptionError("sections within sections", expected=f"at most {MAX_DEPTH} levels")
     for each in sections:
         yield each
         yield from _walk_sections(each.subsections, depth + 1)

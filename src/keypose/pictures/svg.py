@@ -163,7 +163,7 @@ def picture_path(path: str | PathLike[str]) -> Path:
     """Return ``path`` if it has a suffix of a picture format; call it before any work is done."""
     target = Path(fspath(path))
     if target.suffix.lower() not in SUFFIXES:
-        raise OptionError(f"{target}: a picture is written as one of {', '.join(SUFFIXES)}")
+        raise OptionError(f"a picture is written as one of {', '.join(SUFFIXES)}", path=target)
     return target
 
 

@@ -43,11 +43,11 @@ def inflate_text(data: bytes, source_name: str) -> bytes:
     try:
         text = decompressor.decompress(data, max_bytes)
     except zlib.error as error:
-        raise FormatError(source_name, f"the keys cannot be inflated ({error})") from None
+        raise FormatError(source_name, f"the keys cannot be inflated ({error})", code="damaged") from None
     if decompressor.unconsumed_tail:
         raise LimitError(source_name, f"the keys unfold to more than {max_bytes >> 20} MB")
     if not decompressor.eof or decompressor.unused_data:
-        raise FormatError(source_name, "the keys are cut short or too long")
+        raise FormatError(source_name, "the keys are cut short or too long", code="truncated")
     return text
 
 

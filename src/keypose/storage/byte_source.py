@@ -43,7 +43,7 @@ class ByteReader:
         except FileError:
             raise
         except (OSError, ValueError) as error:  # ValueError: a closed file
-            raise FileError(f"cannot be read ({_describe_error(error)})", path=self.name) from None
+            raise FileError(f"cannot be read ({_describe_error(error)})", code="read_failed", path=self.name) from None
         if not isinstance(data, bytes | bytearray | memoryview):
             raise OptionError(
                 f"bytes {start} to {stop} came as {type(data).__name__}", subject=self.name, expected="bytes"
@@ -86,16 +86,16 @@ def _open_path(path: Path) -> ByteReader:
     try:
         status = path.stat()
         if stat.S_ISDIR(status.st_mode):
-            raise FileError("is a folder", path=path, expected="a .kps file")
+            raise FileError("is a folder", code="not_a_file", path=path, expected="a .kps file")
         if not stat.S_ISREG(status.st_mode):
-            raise FileError("is not a regular file", path=path)
+            raise FileError("is not a regular file", code="not_a_file", path=path)
         file = path.open("rb")
     except FileNotFoundError:
         raise FileError("no such file", code="no_such_file", path=path) from None
     except (OSError, ValueError) as error:
         if isinstance(error, FileError):
             raise
-        raise FileError(f"cannot be read ({_describe_error(error)})", path=path) from None
+        raise FileError(f"cannot be read ({_describe_error(error)})", code="read_failed", path=path) from None
     reader = _wrap_file(file, str(path))
     reader.own_file(file)
     return reader
@@ -118,7 +118,7 @@ def _wrap_file(file: Any, name: str) -> ByteReader:
         size = file.seek(0, os.SEEK_END)
         size = file.tell() if size is None else size
     except (OSError, ValueError) as error:
-        raise FileError(f"cannot be read ({_describe_error(error)})", path=name) from None
+        raise FileError(f"cannot be read ({_describe_error(error)})", code="read_failed", path=name) from None
     return ByteReader(name, int(size), fetch)
 
 

@@ -114,21 +114,28 @@ def read_contents(
     _check_start(source, start, describe_content)
     length, at = _read_header_length(source, start)
     if source.size is not None and at + length + HEADER_CHECKSUM_BYTES > source.size:
-        raise FormatError(source.name, f"cut short: its header has {length} bytes, {source.size} is all there is")
+        raise FormatError(
+            source.name, f"cut short: its header has {length} bytes, {source.size} is all there is", code="truncated"
+        )
     end = at + length
     if len(start) == FIRST_READ_BYTES:
         start += source.read(FIRST_READ_BYTES, end + HEADER_CHECKSUM_BYTES)
     if len(start) < end + HEADER_CHECKSUM_BYTES:
-        raise FormatError(source.name, f"cut short: it ends after {len(start)} bytes, in its header of {length} bytes")
+        raise FormatError(
+            source.name,
+            f"cut short: it ends after {len(start)} bytes, in its header of {length} bytes",
+            code="truncated",
+        )
     checksum = int.from_bytes(start[end : end + HEADER_CHECKSUM_BYTES], "little")
     if zlib.crc32(start[:end]) != checksum:
         raise FormatError(
             source.name,
             "the header is damaged: its checksum is not that of its bytes",
+            code="damaged",
             hint="without it nothing can be read",
         )
     if start[len(MAGIC)] != VERSION:
-        raise FormatError(source.name, f"version is {start[len(MAGIC)]}, expected {VERSION}")
+        raise FormatError(source.name, f"version is {start[len(MAGIC)]}", code="unsupported", expected=f"{VERSION}")
     try:
         contents = _parse_header(start[at:end], limits, end + HEADER_CHECKSUM_BYTES)
     except LimitExceeded as error:
@@ -136,28 +143,32 @@ def read_contents(
         raise LimitError(
             source.name,
             f"{error.count} {error.unit}, more than the limit of {getattr(limits, key)}",
+            value=error.count,
             hint=limit_hint(key),
         ) from None
     except (CodingError, ModelError) as error:
         raise FormatError(
-            source.name, f"the header is not what an encoder writes: {escape_message(str(error))}"
+            source.name, f"the header is not what an encoder writes: {escape_message(str(error))}", code="damaged"
         ) from None
     return contents
 
 
 def _check_start(source: ByteReader, start: bytes, describe_content: DescribeContent) -> None:
     if not start:
-        raise FormatError(source.name, "is empty, expected a .kps file")
+        raise FormatError(source.name, "is empty", code="missing_data", expected="a .kps file")
     if not start.startswith(MAGIC[: len(start)]):
         description = describe_content(start) or f"starts with {start[:MAX_QUOTED_BYTES]!r}"
-        raise FormatError(source.name, f"is no .kps file: it {description}")
+        raise FormatError(source.name, f"is no .kps file: it {description}", code="unknown_format")
     if len(start) <= len(MAGIC):
-        raise FormatError(source.name, f"cut short: it ends after {len(start)} bytes, before its version")
+        raise FormatError(
+            source.name, f"cut short: it ends after {len(start)} bytes, before its version", code="truncated"
+        )
     version = start[len(MAGIC)]
     if version > VERSION:
         raise FormatError(
             source.name,
             f"version is {version}: it is of a newer Keypose than this one, which reads version {VERSION}",
+            code="unsupported",
             hint="update Keypose to read it",
         )
 
@@ -167,11 +178,13 @@ def _read_header_length(source: ByteReader, start: bytes) -> tuple[int, int]:
     length, at = 0, len(MAGIC) + 1
     for k in range(MAX_LENGTH_BYTES):
         if at + k >= len(start):
-            raise FormatError(source.name, f"cut short: it ends after {len(start)} bytes, before its header")
+            raise FormatError(
+                source.name, f"cut short: it ends after {len(start)} bytes, before its header", code="truncated"
+            )
         length |= (start[at + k] & 0x7F) << 7 * k
         if start[at + k] < 0x80:
             return length, at + k + 1
-    raise FormatError(source.name, "the length of the header is damaged", byte=at)
+    raise FormatError(source.name, "the length of the header is damaged", code="damaged", byte=at)
 
 
 def _parse_header(body: bytes, limits: Limits, start: int) -> FileContents:

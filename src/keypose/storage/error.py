@@ -128,11 +128,14 @@ def _check_comparable(original: Motion, decoded: Motion) -> None:
         original_skeleton.names != decoded_skeleton.names
         or (original_skeleton.parents != decoded_skeleton.parents).any()
     ):
-        raise OptionError(f"{original.name!r} and {decoded.name!r} have different joints")
+        raise OptionError(f"{original.name!r} and {decoded.name!r}", expected="the same joints")
     if (
         len(original_skeleton.end_joints) != len(decoded_skeleton.end_joints)
         or (original_skeleton.end_joints != decoded_skeleton.end_joints).any()
     ):
-        raise OptionError(f"{original.name!r} and {decoded.name!r} have different end sites")
+        raise OptionError(f"{original.name!r} and {decoded.name!r}", expected="the same end sites")
     if original.n_frames != decoded.n_frames:
-        raise OptionError(f"{original.name!r} has {original.n_frames} frames, {decoded.name!r} {decoded.n_frames}")
+        raise OptionError(
+            f"{original.name!r} has {original.n_frames} frames, {decoded.name!r} {decoded.n_frames}",
+            expected="the same number",
+        )

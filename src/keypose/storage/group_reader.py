@@ -79,11 +79,15 @@ class GroupReader:
             translations, rotations = self._decoder.decode_group(g, data[:pose], data[pose : pose + body], next_pose)
         except ValueError as error:
             raise FormatError(
-                self.source.name, f"group {g} is not what an encoder writes: {escape_message(str(error))}"
+                self.source.name,
+                f"group {g} is not what an encoder writes: {escape_message(str(error))}",
+                code="damaged",
             ) from None
         shape = (after - first, clip.skeleton.n_joints)
         if translations.shape != (*shape, 3) or rotations.shape != (*shape, 4):
-            raise FormatError(self.source.name, f"group {g} has {len(rotations)} frames, expected {shape[0]}")
+            raise FormatError(
+                self.source.name, f"group {g} has {len(rotations)} frames", code="inconsistent", expected=f"{shape[0]}"
+            )
         return translations, rotations
 
     def channels(self) -> ChannelTable | None:
@@ -91,7 +95,9 @@ class GroupReader:
         bodies = []
         for g, data in self.read(0, len(self.bounds) - 1):
             if (damage := self.find_damage(g, data)) is not None:
-                raise FormatError(self.source.name, "the numbers of the original need all groups", hint=str(damage))
+                raise FormatError(
+                    self.source.name, "the numbers of the original need all groups", code="damaged", hint=str(damage)
+                )
             pose = self.contents.header.pose_bytes[g]
             bodies.append(data[pose : pose + self.contents.header.body_bytes[g]])
         try:
@@ -124,7 +130,9 @@ class GroupReader:
 
     def _format_error(self, subject: str, error: ValueError) -> FormatError:
         """Return the error for invalid coded bytes with a valid checksum."""
-        return FormatError(self.source.name, f"{subject} is not what an encoder writes: {escape_message(str(error))}")
+        return FormatError(
+            self.source.name, f"{subject} is not what an encoder writes: {escape_message(str(error))}", code="damaged"
+        )
 
 
 @dataclass(frozen=True)

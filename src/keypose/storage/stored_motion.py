@@ -219,9 +219,11 @@ class StoredMotion(HeaderFields):
         start = check_int("start", start, min_value=0)
         stop = self.n_frames if stop is None else min(check_int("stop", stop, min_value=0), self.n_frames)
         if start >= self.n_frames:
-            raise OptionError(f"frame {start} is behind the end: the motion has {self.n_frames} frames")
+            raise OptionError(
+                "is behind the end", option="start", value=start, expected=f"a frame before {self.n_frames}"
+            )
         if start >= stop:
-            raise OptionError(f"frames {start} to {stop} of {self.n_frames} hold no frame")
+            raise OptionError(f"frames {start} to {stop} hold no frame", option="stop", expected=f"one after {start}")
         if not self.has_frames:
             return self._play_frames()[start:stop]
         size = group_frames(self.fps)
@@ -278,6 +280,7 @@ class StoredMotion(HeaderFields):
                 self._source.name,
                 f"{n_frames} frames x {self.n_joints} joints need {needed_bytes >> 20} MB, "
                 f"more than {max_ratio} times the bytes that hold them",
+                value=needed_bytes,
                 hint=limit_hint("expansion"),
             )
 
@@ -286,7 +289,9 @@ class StoredMotion(HeaderFields):
         keyed = self.keyed()
         clip = self.swings() if keyed is None else keyed
         if clip is None or clip.n_frames != self.n_frames:
-            raise FormatError(self._source.name, "holds neither its frames nor keys or swings of as many")
+            raise FormatError(
+                self._source.name, "holds neither its frames nor keys or swings of as many", code="missing_data"
+            )
         needed_bytes = self.n_frames * self.n_joints * BYTES_PER_JOINT
         self._check_memory(self.n_frames, needed_bytes, SMALL_MOTION_BYTES, self.n_bytes)
         return clip.sample() if isinstance(clip, KeyedMotion) else clip.play()
@@ -309,8 +314,12 @@ class StoredMotion(HeaderFields):
     def _restore_detail(self, keyed: KeyedMotion) -> KeyedMotion:
         """Return the keys with their detail recomputed from the frames."""
         if (keyed.n_frames, keyed.n_joints) != (self.n_frames, self.n_joints):
-            raise FormatError(self._source.name, f"keys of {keyed.n_frames} frames and {keyed.n_joints} joints beside "
-                                                 f"{self.n_frames} and {self.n_joints}")  # fmt: skip
+            raise FormatError(
+                self._source.name,
+                f"keys of {keyed.n_frames} frames and {keyed.n_joints} joints",
+                code="inconsistent",
+                expected=f"{self.n_frames} and {self.n_joints}, as beside them",
+            )
         try:
             return restore_detail(keyed, self.motion())
         except LimitError:
@@ -342,9 +351,12 @@ class StoredMotion(HeaderFields):
             raise FormatError(
                 self._source.name,
                 f"the {block_name} are missing: the file ends after {start + len(data)} of {self.n_bytes} bytes",
+                code="truncated",
             )
         if compute_checksum(data) != checksum:
-            raise FormatError(self._source.name, f"the {block_name} are damaged (bytes {start} to {stop} of the file)")
+            raise FormatError(
+                self._source.name, f"the {block_name} are damaged (bytes {start} to {stop} of the file)", code="damaged"
+            )
         return data
 
     # Damage
@@ -357,7 +369,7 @@ class StoredMotion(HeaderFields):
                 try:
                     self._read_block(block_name)
                 except FormatError as error:
-                    items.append(Damage(None, 0.0, self.duration_s, error.problem))
+                    items.append(Damage(None, 0.0, self.duration_s, error.summary))
         if self._source.size is not None and (extra_bytes := self._source.size - self.n_bytes) > 0:
             problem = (
                 f"{extra_bytes} byte{'s' * (extra_bytes > 1)} too many behind its end, which is at byte {self.n_bytes}"

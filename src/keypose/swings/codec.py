@@ -72,7 +72,7 @@ def unpack(data: bytes, *, where: str = "packed swings", max_bytes: int = MAX_BY
     except (ModelError, OptionError) as error:  # the values are valid one by one, but not together
         raise FormatError(where, escape_message(str(error))) from None
     if block.n_left:
-        raise block.error(f"{block.n_left} bytes behind the end")
+        raise block.error(f"{block.n_left} bytes behind the end", code="damaged")
     return swings
 
 
@@ -87,20 +87,25 @@ def _check_block(data: bytes, where: str) -> bytes:
     """Return the block without its checksum, after checking magic, version and checksum."""
     min_bytes = len(MAGIC) + 1 + CHECKSUM_BYTES
     if data[: len(MAGIC)] != MAGIC:
-        raise FormatError(where, f"starts with {data[: len(MAGIC)]!r}, expected {MAGIC!r}", byte=0)
+        raise FormatError(
+            where, f"starts with {data[: len(MAGIC)]!r}", code="unknown_format", byte=0, expected=f"{MAGIC!r}"
+        )
     if len(data) < min_bytes:
-        raise FormatError(where, f"{len(data)} bytes, expected at least {min_bytes}")
+        raise FormatError(where, f"{len(data)} bytes", code="truncated", expected=f"at least {min_bytes}")
     if data[len(MAGIC)] > VERSION:
         raise FormatError(
             where,
             f"version is {data[len(MAGIC)]}: it is of a newer Keypose than this one, which reads version {VERSION}",
+            code="unsupported",
             hint="update Keypose to read it",
         )
     body, checksum = data[:-CHECKSUM_BYTES], int.from_bytes(data[-CHECKSUM_BYTES:], "little")
     if zlib.crc32(body) != checksum:
-        raise FormatError(where, f"damaged: the checksum of its bytes is {zlib.crc32(body)}, not {checksum}")
+        raise FormatError(
+            where, f"damaged: the checksum of its bytes is {zlib.crc32(body)}, not {checksum}", code="damaged"
+        )
     if data[len(MAGIC)] != VERSION:
-        raise FormatError(where, f"version is {data[len(MAGIC)]}, expected {VERSION}")
+        raise FormatError(where, f"version is {data[len(MAGIC)]}", code="unsupported", expected=f"{VERSION}")
     return body
 
 
@@ -114,7 +119,9 @@ def _read_swings(block: Reader) -> Swings:
     at = block.at
     moving_joints = np.cumsum(block.read_varints(block.read_count("paths", 15), "joints that move about"))
     if len(moving_joints) and (moving_joints[-1] >= skeleton.n_joints or (np.diff(moving_joints) <= 0).any()):
-        raise block.error(f"joints that move about: expected increasing ones up to {skeleton.n_joints - 1}", at)
+        raise block.error(
+            f"joints that move about: expected increasing ones up to {skeleton.n_joints - 1}", at, code="inconsistent"
+        )
     paths = tuple(read_path(block, skeleton.names[j], n_frames) for j in moving_joints.tolist())
     for j, path in zip(moving_joints.tolist(), paths, strict=True):
         translations[j] = path.sample(np.zeros(1))[0]

@@ -44,6 +44,8 @@ def check_same_clip(motion: Motion, swings: Swings) -> None:
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="the Motion that the swings were found in")
     if motion.skeleton.names != swings.skeleton.names:
-        raise OptionError(f"{motion.name!r} and the swings of {swings.name!r} have different joints")
+        raise OptionError(f"{motion.name!r} and the swings of {swings.name!r}", expected="the same joints")
     if motion.n_frames != swings.n_frames:
-        raise OptionError(f"{motion.name!r} has {motion.n_frames} frames, its swings {swings.n_frames}")
+        raise OptionError(
+            f"{motion.name!r} has {motion.n_frames} frames, its swings {swings.n_frames}", expected="the same number"
+        )

@@ -56,27 +56,31 @@ class Swings(Frozen):
         self._check_types()
         self._set_field("n_frames", check_int("n_frames", self.n_frames, min_value=1))
         if self.n_frames > MAX_FRAMES:
-            raise ModelError(f"swings: {self.n_frames} frames", expected=f"at most {MAX_FRAMES}")
+            raise ModelError(f"{self.n_frames} frames", subject="swings", expected=f"at most {MAX_FRAMES}")
         self._set_field("fps", check_number("fps", self.fps, min_value=MIN_FPS, max_value=MAX_FPS))
         self._set_field(
             "translations", freeze_floats(self.translations, (self.skeleton.n_joints, 3), "places of joints")
         )
         if tuple(track.joint for track in self.tracks) != self.skeleton.names:
-            raise ModelError("swings", expected="one track for each joint, in the skeleton's order")
+            raise ModelError(subject="swings", expected="one track for each joint, in the skeleton's order")
         order = [self._index_of.get(path.joint, -1) for path in self.paths]
         if -1 in order or order != sorted(set(order)):
-            raise ModelError("swings: paths", expected="at most one for each joint, in the skeleton's order")
+            raise ModelError("paths", subject="swings", expected="at most one for each joint, in the skeleton's order")
         self._check_left_out()
         for track in self.tracks:
             if track.last_frame >= self.n_frames:
                 raise ModelError(
-                    f"{track.joint}: something outside the clip", expected=f"frames 0 to {self.n_frames - 1}"
+                    "something outside the clip", subject=track.joint, expected=f"frames 0 to {self.n_frames - 1}"
                 )
         for path in self.paths:
             if path.keys[-1] >= self.n_frames:
-                raise ModelError(f"{path.joint}: a path outside the clip", expected=f"frames 0 to {self.n_frames - 1}")
+                raise ModelError(
+                    "a path outside the clip", subject=path.joint, expected=f"frames 0 to {self.n_frames - 1}"
+                )
         if self.contacts is not None and self.contacts.in_contact.shape != (self.n_frames, len(self.contacts.feet)):
-            raise ModelError(f"swings: contacts {self.contacts.in_contact.shape}", expected="one row for each frame")
+            raise ModelError(
+                f"contacts {self.contacts.in_contact.shape}", subject="swings", expected="one row for each frame"
+            )
         Motion(  # for its checks
             self.name, self.skeleton, self.fps, self.translations[None],
             np.array([[track.mean_rotation for track in self.tracks]]), self.up, self.metres_per_unit, self.first_frame,
@@ -95,19 +99,21 @@ class Swings(Frozen):
         for name, kind in types.items():
             value = getattr(self, name)
             if not isinstance(value, kind) and not (value is None and name in ("contacts", "reference_pose")):
-                raise ModelError(f"swings: {name} is {type(value).__name__}", expected=kind.__name__)
+                raise ModelError(f"{name} is {type(value).__name__}", subject="swings", expected=kind.__name__)
         for name, kind in {"tracks": Track, "paths": Path, "notes": str}.items():
             self._set_field(name, check_items(getattr(self, name), kind, f"swings: {name}"))
         if not isinstance(self.up, str) or self.up not in UPS:
-            raise ModelError(f"swings: up axis {self.up!r}", expected=f"one of {', '.join(UPS)}")
+            raise ModelError(f"up axis {self.up!r}", subject="swings", expected=f"one of {', '.join(UPS)}")
 
     def _check_left_out(self) -> None:
         for name in self.settings.left_out:
             if name not in self._index_of:
-                raise ModelError(f"swings: left_out names {name!r}", expected="names of joints of the skeleton")
+                raise ModelError(
+                    f"left_out names {name!r}", subject="swings", expected="names of joints of the skeleton"
+                )
         order = [self._index_of[name] for name in self.settings.left_out]
         if order != sorted(set(order)):
-            raise ModelError("swings: left_out", expected="each joint once, in the skeleton's order")
+            raise ModelError("left_out", subject="swings", expected="each joint once, in the skeleton's order")
 
     # Properties
 

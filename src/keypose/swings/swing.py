@@ -113,7 +113,7 @@ class KeyedSpan(Frozen):
     def __post_init__(self) -> None:
         frames = freeze_ints(self.frames, (None,), "key frames")
         if not len(frames) or (np.diff(frames) <= 0).any():
-            raise ModelError("keyed span", expected="at least one frame, and increasing ones")
+            raise ModelError(subject="keyed span", expected="at least one frame, and increasing ones")
         self._set_field("frames", frames)
         self._set_field("rotations", check_unit_rows(self.rotations, (len(frames), 4), "rotations of keys"))
 
@@ -138,7 +138,7 @@ def check_items(values: Iterable[Kind], kind: type[Kind], label: str) -> tuple[K
     items = tuple(values)
     for each in items:
         if not isinstance(each, kind):
-            raise ModelError(f"{label}: {type(each).__name__} among them", expected=kind.__name__)
+            raise ModelError(f"{type(each).__name__} among them", subject=label, expected=kind.__name__)
     return items
 
 
@@ -148,7 +148,7 @@ def check_unit_rows(values: Floats, shape: tuple[int | None, ...], label: str) -
     lengths = np.linalg.norm(array, axis=-1, keepdims=True)
     error = np.abs(lengths - 1).max(initial=0.0)
     if error > UNIT_TOLERANCE:
-        raise ModelError(f"{label}: a length of {lengths.flat[np.abs(lengths - 1).argmax()]:g}", expected="1")
+        raise ModelError(f"a length of {lengths.flat[np.abs(lengths - 1).argmax()]:g}", subject=label, expected="1")
     return array if error < 1e-12 else freeze(array / lengths)
 
 
@@ -163,11 +163,11 @@ class Path(Frozen):
     def __post_init__(self) -> None:
         keys = freeze_ints(self.keys, (None,), "keys of a path")
         if not len(keys) or keys[0] < 0 or (np.diff(keys) <= 0).any():
-            raise ModelError(f"{self.joint}: keys of a path", expected="increasing frames")
+            raise ModelError("keys of a path", subject=self.joint, expected="increasing frames")
         if not isinstance(self.curves, Curves):
-            raise ModelError(f"{self.joint}: a path of {type(self.curves).__name__}", expected="Curves")
+            raise ModelError(f"a path of {type(self.curves).__name__}", subject=self.joint, expected="Curves")
         if self.curves.values.shape != (len(keys), 1, 3):
-            raise ModelError(f"{self.joint}: path {self.curves.values.shape}", expected=f"{(len(keys), 1, 3)}")
+            raise ModelError(f"path {self.curves.values.shape}", subject=self.joint, expected=f"{(len(keys), 1, 3)}")
         self._set_field("keys", keys)
 
     def __repr__(self) -> str:

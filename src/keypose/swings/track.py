@@ -62,9 +62,9 @@ class Track(Frozen):
         self._set_field("rest_rotations", check_unit_rows(self.rest_rotations, (r, 4), "rotations of rests"))
         self._set_field("keyed", check_items(self.keyed, KeyedSpan, f"{self.joint}: keyed"))
         if (self.ends <= self.starts).any() or (self.rest_ends < self.rest_starts).any():
-            raise ModelError(f"{self.joint}: a swing or rest that ends before it starts")
+            raise ModelError("a swing or rest that ends before it starts", subject=self.joint)
         if n and np.abs(self.rotation_vectors).max() > MAX_ANGLE:
-            raise ModelError(f"{self.joint}: a swing by more than {MAX_ANGLE:g} radians")
+            raise ModelError(f"a swing by more than {MAX_ANGLE:g} radians", subject=self.joint)
         self._check_order()
 
     def _check_order(self) -> None:
@@ -72,15 +72,17 @@ class Track(Frozen):
         lasts = np.concatenate((self.ends, self.rest_ends, [span.end for span in self.keyed])).astype(int)
         keyed_starts = np.array([span.start for span in self.keyed])
         if any((np.diff(each) <= 0).any() for each in (self.starts, self.rest_starts, keyed_starts)):
-            raise ModelError(f"{self.joint}: swings, rests or keys out of order")
+            raise ModelError("swings, rests or keys out of order", subject=self.joint)
         order = np.argsort(firsts)
         overlaps = np.flatnonzero(firsts[order][1:] <= lasts[order][:-1])
         if len(overlaps):
             first, second = order[overlaps[0]], order[overlaps[0] + 1]
-            raise ModelError(f"{self.joint}: frames {firsts[first]} to {lasts[first]} and {firsts[second]} to "
-                             f"{lasts[second]} overlap")  # fmt: skip
+            raise ModelError(
+                f"frames {firsts[first]} to {lasts[first]} and {firsts[second]} to {lasts[second]} overlap",
+                subject=self.joint,
+            )
         if len(firsts) and firsts.min() < 0:
-            raise ModelError(f"{self.joint}: something before frame 0")
+            raise ModelError("something before frame 0", subject=self.joint)
 
     @classmethod
     def build(

@@ -18,6 +18,7 @@ import keypose as kp
 from keypose.api.compare import CompareOptions
 from keypose.batch import compare as compare_module
 from keypose.batch.compare import SUFFIX, CompareCache, CompareJob, compare, compare_clip
+from support.errors import raises
 
 QUICK = CompareOptions(("uniform",), (), (80.0,), ("linear",), curves=False)
 SETTINGS = {"removed_percent": 80.0, "inbetweens": "linear", "curves": False}
@@ -49,9 +50,9 @@ def test_a_clip_that_cannot_be_read_is_an_error(clips, tmp_path: Path):
     clips[1].write_text("nothing")
     with pytest.raises(kp.KeyposeError, match=r"take1\.bvh"):
         compare(clips, "uniform", **SETTINGS)
-    with pytest.raises(kp.OptionError, match="expected at least one Motion"):
+    with raises(kp.OptionError, expected="at least one Motion or path"):
         compare([])
-    with pytest.raises(kp.OptionError, match="int, expected Motions or paths"):
+    with raises(kp.OptionError, expected="Motions or paths of motion files"):
         compare([3])
 
 

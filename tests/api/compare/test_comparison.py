@@ -14,6 +14,7 @@ import keypose as kp
 from keypose.api.compare import Comparison, Row
 from keypose.api.compare.comparison import find_best
 from keypose.api.compare.tables import COLUMN_TYPES, format_number
+from support.errors import raises
 
 EVIL = "=cmd|'calc'!A1,\"quoted\"\n<script>alert(1)</script>\x1b[31m\u202e\ud800"
 
@@ -132,7 +133,7 @@ def test_without_pyarrow_the_error_names_the_extra(comparison, tmp_path: Path, m
 
 @pytest.mark.parametrize("name", ["rows.txt", "rows", "rows.csv.gz"])
 def test_other_names_are_refused(comparison, tmp_path: Path, name):
-    with pytest.raises(kp.OptionError, match=r"ends in \.csv"):
+    with raises(kp.OptionError, expected="a name that ends in .csv"):
         comparison.to_csv(tmp_path / name)
     assert not (tmp_path / name).exists()
 
@@ -162,26 +163,26 @@ def test_damaged_tables_are_refused_with_their_line(comparison, tmp_path: Path, 
 
 
 def test_empty_and_binary_tables_are_refused(tmp_path: Path):
-    for data, message in (
-        (b"", "other columns"),
-        (",".join(COLUMN_TYPES).encode() + b"\n", "no rows"),
-        (b"\xff\xfe", "UTF-8"),
+    for data, fields in (
+        (b"", {"code": "inconsistent", "line": 1}),
+        (",".join(COLUMN_TYPES).encode() + b"\n", {"code": "missing_data", "expected": "at least one"}),
+        (b"\xff\xfe", {"code": "damaged", "byte": 0}),
     ):
         (tmp_path / "rows.csv").write_bytes(data)
-        with pytest.raises(kp.FormatError, match=message):
+        with raises(kp.FormatError, **fields):
             Comparison.from_csv(tmp_path / "rows.csv")
 
 
 def test_a_comparison_of_nothing_is_refused():
     for rows in ((), (1,), ("row",)):
-        with pytest.raises(kp.ModelError, match="expected at least one"):
+        with raises(kp.ModelError, subject="comparison", expected="at least one"):
             Comparison(rows)
 
 
 def test_rows_are_checked(comparison):
-    with pytest.raises(kp.ModelError, match="mean_mm=inf"):
+    with raises(kp.ModelError, subject="comparison", expected="a finite number"):
         replace(comparison.rows[0], mean_mm=float("inf"))
-    with pytest.raises(kp.ModelError, match="frames='many', expected int"):
+    with raises(kp.ModelError, subject="comparison", expected="int"):
         replace(comparison.rows[0], frames="many")
-    with pytest.raises(kp.ModelError, match="keys=True"):
+    with raises(kp.ModelError, subject="comparison", expected="int"):
         replace(comparison.rows[0], keys=True)

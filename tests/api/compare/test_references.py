@@ -10,6 +10,7 @@ from keypose.api.compare import references
 from keypose.api.compare import references as columns_room
 from keypose.api.compare.references import Columns, PerCurve, PrincipalPoses
 from reference import naive_inbetween as twin
+from support.errors import raises
 
 
 @pytest.fixture(scope="module")
@@ -164,9 +165,9 @@ def test_all_principal_poses_reproduce_the_clip(motion, columns, principal):
 
 
 def test_budgets_that_hold_nothing_are_refused(reduced_curves, principal):
-    with pytest.raises(kp.OptionError, match="the mean pose"):
+    with raises(kp.OptionError, expected="at least 156: the mean pose"):
         principal.rebuild_within(50)
-    with pytest.raises(kp.OptionError, match="one for each curve"):
+    with raises(kp.OptionError, expected="at least 156: one for each curve"):
         reduced_curves.rebuild_within(50)
 
 

@@ -62,9 +62,11 @@ class Comparison:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rows", tuple(self.rows))
         if not self.rows or not all(isinstance(row, Row) for row in self.rows):
-            raise ModelError("comparison: no rows", expected="at least one")
+            raise ModelError("no rows", subject="comparison", expected="at least one")
         if not isinstance(self.settings, CompareOptions | None):
-            raise ModelError(f"comparison: settings are a {type(self.settings).__name__}", expected="Settings or None")
+            raise ModelError(
+                f"settings are a {type(self.settings).__name__}", subject="comparison", expected="Settings or None"
+            )
 
     def __len__(self) -> int:
         return len(self.rows)

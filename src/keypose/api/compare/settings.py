@@ -119,7 +119,7 @@ def build_compare_options(
     names = (*COMPARED_METHODS, *REFERENCES) if methods is None else _as_tuple("methods", methods, str)
     for name in names:
         if name not in COMPARED_METHODS and name not in REFERENCES:
-            raise OptionError(f"method {name!r}{suggest_method(str(name))}")
+            raise OptionError(option="method", value=name, hint=suggest_method(str(name)))
     percents = _as_tuple("removed_percent", removed_percent, (int, float))
     return CompareOptions(
         methods=tuple(name for name in names if name in COMPARED_METHODS),
@@ -147,7 +147,7 @@ def suggest_method(name: str) -> str:
     """Return a suggestion for an unknown method name."""
     names = (*COMPARED_METHODS, *REFERENCES)
     near = difflib.get_close_matches(name, names, n=1)
-    return (f"; did you mean {near[0]!r}?" if near else "") + f"; known: {', '.join(names)}"
+    return (f"did you mean {near[0]!r}? " if near else "") + f"known: {', '.join(names)}"
 
 
 def _as_tuple(name: str, value: Any, kind: type | tuple[type, ...]) -> tuple[Any, ...]:

@@ -116,7 +116,7 @@ def _check_number(name: str, value: float) -> None:
 
 
 def _column_error(name: str, value: Any, expected: str) -> ModelError:
-    return ModelError(f"comparison: {name}={format_value(value)}", expected=expected)
+    return ModelError(f"{name}={format_value(value)}", subject="comparison", expected=expected)
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def parse_row(values: Mapping[str, Any]) -> Row:
     if missing or len(values) != len(COLUMN_TYPES):
         other = [str(name) for name in values if name not in COLUMN_TYPES]
         problem = f"without {', '.join(missing)}" if missing else f"with {', '.join(other)[:200]}"
-        raise ModelError(f"comparison: columns {problem}", expected="those of a comparison")
+        raise ModelError(f"columns {problem}", subject="comparison", expected="those of a comparison")
     return Row(**values)
 
 
@@ -221,23 +221,23 @@ def read_csv(path: str | PathLike[str]) -> tuple[Row, ...]:
     try:
         text = read_bytes(target, Limits()).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FormatError(target, "not UTF-8", byte=error.start) from None
+        raise FormatError(target, "not UTF-8", code="damaged", byte=error.start) from None
     lines = csv.reader(io.StringIO(text))
     try:
         head = next(lines, [])
         if head != list(COLUMN_TYPES):
-            raise FormatError(target, "other columns than a comparison has", line=1)
+            raise FormatError(target, "other columns than a comparison has", code="inconsistent", line=1)
         rows = tuple(_parse_cells(target, lines.line_num, cells) for cells in lines if cells)
     except csv.Error as error:
         raise FormatError(target, str(error), line=lines.line_num) from None
     if not rows:
-        raise FormatError(target, "no rows, expected at least one")
+        raise FormatError(target, "no rows", code="missing_data", expected="at least one")
     return rows
 
 
 def _parse_cells(path: Path, line: int, cells: Sequence[str]) -> Row:
     if len(cells) != len(COLUMN_TYPES):
-        raise FormatError(path, f"{len(cells)} cells, expected {len(COLUMN_TYPES)}", line=line)
+        raise FormatError(path, f"{len(cells)} cells", code="inconsistent", line=line, expected=f"{len(COLUMN_TYPES)}")
     values: dict[str, Any] = {}
     for (name, kind), cell in zip(COLUMN_TYPES.items(), cells, strict=True):
         try:
@@ -246,7 +246,9 @@ def _parse_cells(path: Path, line: int, cells: Sequence[str]) -> Row:
             else:
                 values[name] = None if cell == "" and kind.optional else kind.type(cell)
         except ValueError:
-            raise FormatError(path, f"{name} {cell[:40]!r}, expected a number", line=line) from None
+            raise FormatError(
+                path, f"{name} {cell[:40]!r}", code="bad_number", line=line, expected="a number"
+            ) from None
     try:
         return parse_row(values)
     except ModelError as error:

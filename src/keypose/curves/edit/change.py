@@ -74,7 +74,7 @@ def parse_rotation(
     """Return the rotation vector (3,) of a rotation given in one of three forms; at most half a turn long."""
     forms = (euler_degrees is not None, axis is not None or degrees is not None, quaternion is not None)
     if sum(forms) != 1:
-        raise OptionError("say the turn in one way: euler_degrees=, axis= with degrees=, or quaternion=")
+        raise OptionError(expected="one of euler_degrees=, axis= with degrees=, and quaternion=")
     if euler_degrees is not None:
         angles = np.deg2rad(check_vector("euler_degrees", euler_degrees))
         return log(from_euler(angles, check_choice("order", order, ORDERS)))
@@ -84,7 +84,7 @@ def parse_rotation(
             raise OptionError(option="quaternion", value=quaternion, expected="a unit quaternion (wxyz)")
         return log(normalise(unit_quaternion))
     if axis is None or degrees is None:
-        raise OptionError("a turn about an axis needs both axis= and degrees=")
+        raise OptionError(expected="both axis= and degrees=")
     direction = check_vector("axis", axis)
     length = float(np.linalg.norm(direction))
     if length < 1e-12:

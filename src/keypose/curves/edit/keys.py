@@ -29,7 +29,7 @@ def insert_key(keyed: KeyedMotion, frame: Any) -> Change:
     if not 0 <= at < keyed.n_frames:
         raise OptionError(option="frame", value=at, expected=f"0 to {keyed.n_frames - 1}")
     if at in keyed.keys:
-        raise OptionError(f"there is a key at frame {at} already")
+        raise OptionError("has a key already", option="frame", value=at)
     key = int(np.searchsorted(keyed.keys, at))
     position = SpanPosition.locate(keyed.keys, np.array([float(at)]))
     are_quaternions = keyed.rotation_orders is None

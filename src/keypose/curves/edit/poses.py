@@ -276,7 +276,7 @@ def shift(
     """
     key = find_key(keyed, frame)
     if (by is None) == (to is None):
-        raise OptionError("say where the figure goes in one way: by= or to=")
+        raise OptionError(expected="one of by= and to=")
     if by is not None:
         offset = check_vector("by", by)
     else:

@@ -58,7 +58,7 @@ def reach(
     """
     key, limb = find_key(keyed, frame), find_limb(keyed.skeleton, end)
     if (to is None) == (by is None):
-        raise OptionError("say where the end goes in one way: to= or by=")
+        raise OptionError(expected="one of to= and by=")
     pose = key_pose(keyed, key)
     world = world_pose(keyed.skeleton, pose)
     goal = (

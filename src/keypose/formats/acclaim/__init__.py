@@ -39,7 +39,7 @@ def read_amc(source: Source, options: LoadOptions) -> Motion:
     """Read an AMC file with the skeleton of ``options.asf``, by default the one found in the same folder."""
     asf_source = _skeleton_source(source, options)
     if _sniff_amc(asf_source.data[:SNIFF_BYTES]):
-        raise asf_source.error("is an AMC motion, expected an ASF skeleton")
+        raise asf_source.error("is an AMC motion", code="syntax", expected="an ASF skeleton")
     asf = read_skeleton(asf_source)
     source.note(f"skeleton from {asf_source.path.name}")
     source.notes += asf_source.notes
@@ -145,7 +145,7 @@ def _move_joints(asf: AcclaimSkeleton, frames: AmcFrames, translations: Floats) 
 def _check_finite(source: Source, values: Floats, frames: AmcFrames) -> None:
     if not np.isfinite(values).all():
         frame = frames.first_frame + int(np.argwhere(~np.isfinite(values))[0, 0])
-        raise source.error(f"frame {frame} holds numbers too large to compute with")
+        raise source.error(f"frame {frame} holds numbers too large to compute with", code="bad_number")
 
 
 def _skeleton_source(source: Source, options: LoadOptions) -> Source:
@@ -156,7 +156,7 @@ def _skeleton_source(source: Source, options: LoadOptions) -> Source:
     names = tuple(source.companions)
     if len(names) != 1:
         name_list = ", ".join(map(repr, names)) or "nothing"
-        raise source.error(f"{name_list} came with it, expected its .asf and no other file")
+        raise source.error(f"{name_list} came with it", code="inconsistent", expected="its .asf and no other file")
     data = source.find_companion(names[0]) or b""
     path = Path(printable_text(names[0]))
     return Source(path, gunzip(path, data, source.limits) if data.startswith(GZIP_MAGIC) else data, source.limits)
@@ -184,14 +184,17 @@ def _find_skeleton(source: Source) -> Path:
     if len(skeletons) != 1:
         others = f"{len(skeletons)} others" if skeletons else "none"
         raise source.error(
-            f"no skeleton: expected {expected} or a single .asf beside it, found {others}", hint=_ASF_HINT
+            f"no skeleton: expected {expected} or a single .asf beside it, found {others}",
+            code="missing_data",
+            hint=_ASF_HINT,
         )
     ((name, path),) = skeletons.items()
     subject = prefixes[-1]
     if name.isdigit() and subject.isdigit() and int(name) != int(subject):
         raise source.error(
-            f"no skeleton: expected {expected} beside it, found only {path.name}, by its name the skeleton of "
-            f"subject {name}, not {subject}",
+            f"no skeleton: found only {path.name}, by its name the skeleton of subject {name}, not {subject}",
+            code="missing_data",
+            expected=f"{expected} beside it",
             hint=_OTHER_SUBJECT_HINT,
         )
     return path

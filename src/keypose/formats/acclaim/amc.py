@@ -68,11 +68,15 @@ def _read_header(source: Source) -> _Body:
                 unknown.append((words[0].decode("latin-1"), line))
         elif words:
             raise source.error(
-                f"{_quote(words[0])}, expected :FULLY-SPECIFIED, :DEGREES, :RADIANS or a frame number",
+                f"{_quote(words[0])}",
+                code="syntax",
                 line=line,
+                expected=":FULLY-SPECIFIED, :DEGREES, :RADIANS or a frame number",
             )
         start += len(raw)
-    raise source.error("no frames, expected a frame number on a line of its own", line=max(line, 1))
+    raise source.error(
+        "no frames", code="missing_data", line=max(line, 1), expected="a frame number on a line of its own"
+    )
 
 
 def _read_regular(source: Source, asf: AcclaimSkeleton, body: _Body) -> AmcFrames | None:
@@ -183,8 +187,12 @@ class _LineReader:
             self._close_frame()
             self.open_values = {}
             if number != self.number:
-                expected = f"frame {number} after frame {self.number - 1}, expected {self.number}"
-                raise self.source.error(expected, line=line)
+                raise self.source.error(
+                    f"frame {number} after frame {self.number - 1}",
+                    code="inconsistent",
+                    line=line,
+                    expected=f"{self.number}",
+                )
         else:
             self.first = number
         self.line, self.open_values = line, {}
@@ -193,20 +201,31 @@ class _LineReader:
         frame, bone = f"frame {self.number}", _quote(words[0])
         joint = self.joints.get(words[0])
         if joint is None:
-            problem = f"{frame} moves {bone}, but there is no such bone in {self.asf.path.name}"
-            raise self.source.error(problem, line=line)
+            raise self.source.error(
+                f"{frame} moves {bone}, but there is no such bone in {self.asf.path.name}",
+                code="inconsistent",
+                line=line,
+            )
         if joint in self.open_values:
-            raise self.source.error(f"{frame} has a second line for bone {bone}", line=line)
+            raise self.source.error(f"{frame} has a second line for bone {bone}", code="inconsistent", line=line)
         if len(words) - 1 != len(self.asf.dof[joint]):
-            problem = f"{frame} has {len(words) - 1} values for bone {bone}, expected {self._expected(joint)}"
-            raise self.source.error(problem, line=line)
+            raise self.source.error(
+                f"{frame} has {len(words) - 1} values for bone {bone}",
+                code="inconsistent",
+                line=line,
+                expected=f"{self._expected(joint)}",
+            )
         numbers = []
         for word, dof in zip(words[1:], self.asf.dof[joint], strict=True):
             text = word.decode("latin-1")
             value = float(text) if NUMBER.fullmatch(text) else math.nan
             if not math.isfinite(value):
-                problem = f"{frame}, {dof} of {bone}: {_quote(word)}, expected a finite number"
-                raise self.source.error(problem, line=line)
+                raise self.source.error(
+                    f"{frame}, {dof} of {bone}: {_quote(word)}",
+                    code="bad_number",
+                    line=line,
+                    expected="a finite number",
+                )
             numbers.append(value)
         self.open_values[joint] = numbers
 
@@ -214,15 +233,23 @@ class _LineReader:
         """Raise FormatError for NaN and infinity, which cannot result from a truncated line."""
         bad_word = next((word for word in words[1:] if word.lower().lstrip(b"+-") in _NOT_FINITE), None)
         if bad_word is not None:
-            problem = f"frame {self.number}, bone {_quote(words[0])}: {_quote(bad_word)}, expected a finite number"
-            raise self.source.error(problem, line=line)
+            raise self.source.error(
+                f"frame {self.number}, bone {_quote(words[0])}: {_quote(bad_word)}",
+                code="bad_number",
+                line=line,
+                expected="a finite number",
+            )
 
     def _close_frame(self) -> None:
         missing = next((joint for joint in self.moving_joints if joint not in self.open_values), None)
         if missing is not None:
             name = self.asf.skeleton.names[missing]
-            problem = f"frame {self.number} has no values for bone {name!r}, expected {self._expected(missing)}"
-            raise self.source.error(problem, line=self.line)
+            raise self.source.error(
+                f"frame {self.number} has no values for bone {name!r}",
+                code="missing_data",
+                line=self.line,
+                expected=f"{self._expected(missing)}",
+            )
         for joint in self.moving_joints:
             self.values.extend(self.open_values[joint])
         self.layout = self.layout or list(self.open_values)

@@ -112,12 +112,18 @@ def _bone_vectors(source: Source, joints: list[Bone]) -> tuple[Floats, Floats]:
     for j, bone in enumerate(joints):
         if bone.direction is None or bone.length is None:
             missing = "direction" if bone.direction is None else "length"
-            raise source.error(f"bone {bone.name!r} has no {missing}", line=bone.line)
+            raise source.error(f"bone {bone.name!r} has no {missing}", code="missing_data", line=bone.line)
         norm = math.hypot(*bone.direction)
         if norm == 0.0 and bone.length != 0.0:
-            raise source.error(f"bone {bone.name!r} has length {bone.length:g} but direction 0 0 0", line=bone.line)
+            raise source.error(
+                f"bone {bone.name!r} has length {bone.length:g} but direction 0 0 0",
+                code="inconsistent",
+                line=bone.line,
+            )
         if not math.isfinite(norm):
-            raise source.error(f"bone {bone.name!r} has a direction too long to compute with", line=bone.line)
+            raise source.error(
+                f"bone {bone.name!r} has a direction too long to compute with", code="bad_number", line=bone.line
+            )
         if norm > 0.0:
             directions[j] = [d / norm for d in bone.direction]
         vectors[j] = directions[j] * bone.length
@@ -140,10 +146,17 @@ def _joints_parents_first(source: Source, t: AsfText) -> list[Bone]:
             stack.append(child)
     for name, bone in t.bones.items():  # each has one parent at most, so a bone that is not reached has none
         if name not in t.parents:
-            raise source.error(f"bone {name!r} is in no line of :hierarchy, expected a parent for it", line=bone.line)
+            raise source.error(
+                f"bone {name!r} is in no line of :hierarchy",
+                code="missing_data",
+                line=bone.line,
+                expected="a parent for it",
+            )
     for name, (_, line) in t.parents.items():  # ... or is in a cycle
         if name not in depths:
-            raise source.error(f"bone {name!r} is its own ancestor or hangs on one that is", line=line)
+            raise source.error(
+                f"bone {name!r} is its own ancestor or hangs on one that is", code="inconsistent", line=line
+            )
     return joints
 
 
@@ -199,7 +212,9 @@ def read_text(source: Source) -> AsfText:
             continue
         if words[0].startswith(":"):
             if bone is not None:
-                raise source.error(f"{words[0]} inside {_label(bone)}, expected 'end' first", line=line)
+                raise source.error(
+                    f"{words[0]} inside {_label(bone)}", code="syntax", line=line, expected="'end' first"
+                )
             section = words.pop(0)[1:].lower()
             if section not in _SECTIONS:
                 t.unknown.append((f":{section}", line))
@@ -216,11 +231,13 @@ def read_text(source: Source) -> AsfText:
         elif section == "bonedata":
             if keyword == "begin":
                 if bone is not None:
-                    raise source.error(f"'begin' inside {_label(bone)}, expected 'end' first", line=line)
+                    raise source.error(
+                        f"'begin' inside {_label(bone)}", code="syntax", line=line, expected="'end' first"
+                    )
                 bone = Bone(line)
                 source.check_joints(len(t.bones) + 2, line=line)
             elif bone is None:
-                raise source.error(f"{words[0]!r} between bones, expected 'begin'", line=line)
+                raise source.error(f"{words[0]!r} between bones", code="syntax", line=line, expected="'begin'")
             elif keyword == "end":
                 _add_bone(source, t, bone)
                 bone = None
@@ -230,14 +247,18 @@ def read_text(source: Source) -> AsfText:
             if in_limits:
                 _check_limits(source, words[keyword == "limits" :], line)
         elif not section:
-            raise source.error(f"{words[0][:40]!r}, expected a section such as :version or :bonedata", line=line)
+            raise source.error(
+                f"{words[0][:40]!r}", code="syntax", line=line, expected="a section such as :version or :bonedata"
+            )
     if bone is not None:
-        raise source.error(f"the file ends inside {_label(bone)}, expected 'end'", line=line)
+        raise source.error(f"the file ends inside {_label(bone)}", code="truncated", line=line, expected="'end'")
     warn_unknown(source, t.unknown)
     if not t.root.dof:
-        raise source.error("no order in :root, expected one such as TX TY TZ RX RY RZ", line=line)
+        raise source.error(
+            "no order in :root", code="missing_data", line=line, expected="one such as TX TY TZ RX RY RZ"
+        )
     if not t.bones:
-        raise source.error("no bones in :bonedata, expected at least one", line=line)
+        raise source.error("no bones in :bonedata", code="missing_data", line=line, expected="at least one")
     return t
 
 
@@ -253,14 +274,17 @@ def _read_unit(source: Source, t: AsfText, keyword: str, words: list[str], line:
     if keyword == "angle":
         unit = words[0].lower() if words else ""
         if not unit.startswith(("deg", "rad")):
-            raise source.error(f"angle {unit!r}, expected deg or rad", line=line)
+            raise source.error(f"angle {unit!r}", code="syntax", line=line, expected="deg or rad")
         t.degrees = unit.startswith("deg")
     elif keyword in ("length", "mass"):
         (value,) = _parse_numbers(source, words, 1, f"the unit of {keyword}", line)
         if keyword == "length":
             if not MIN_UNIT <= value <= MAX_UNIT:
                 raise source.error(
-                    f"length {words[0][:40]}, expected a unit from {MIN_UNIT:g} to {MAX_UNIT:g}", line=line
+                    f"length {words[0][:40]}",
+                    code="bad_number",
+                    line=line,
+                    expected=f"a unit from {MIN_UNIT:g} to {MAX_UNIT:g}",
                 )
             t.length_unit = value
     else:
@@ -283,22 +307,24 @@ def _read_root(source: Source, t: AsfText, keyword: str, words: list[str], line:
 def _read_bone(source: Source, t: AsfText, bone: Bone, keyword: str, words: list[str], line: int) -> None:
     if keyword == "id":
         if len(words) != 1 or not re.fullmatch(r"\d{1,9}", words[0], re.ASCII):
-            raise source.error(f"id {' '.join(words)!r}, expected a whole number", line=line)
+            raise source.error(f"id {' '.join(words)!r}", code="bad_number", line=line, expected="a whole number")
         if int(words[0]) in t.ids:
-            raise source.error(f"id {words[0]} is used by two bones", line=line)
+            raise source.error(f"id {words[0]} is used by two bones", code="inconsistent", line=line)
         t.ids.add(int(words[0]))
     elif keyword == "name":
         if len(words) != 1:
-            raise source.error(f"name {' '.join(words)!r}, expected one word", line=line)
+            raise source.error(f"name {' '.join(words)!r}", code="syntax", line=line, expected="one word")
         bone.name = words[0]
         if bone.name in t.bones or bone.name == ROOT:
-            raise source.error(f"the bone name {bone.name!r} is used more than once", line=line)
+            raise source.error(f"the bone name {bone.name!r} is used more than once", code="inconsistent", line=line)
     elif keyword == "direction":
         bone.direction = _parse_numbers(source, words, 3, f"the direction of {_label(bone)}", line)
     elif keyword == "length":
         (bone.length,) = _parse_numbers(source, words, 1, f"the length of {_label(bone)}", line)
         if bone.length < 0.0:
-            raise source.error(f"length {words[0]} of {_label(bone)}, expected 0 or more", line=line)
+            raise source.error(
+                f"length {words[0]} of {_label(bone)}", code="bad_number", line=line, expected="0 or more"
+            )
     elif keyword == "axis":
         bone.axis = _parse_numbers(source, words[:3], 3, f"the axis of {_label(bone)}", line)
         bone.axis_order = _parse_axis_order(source, words[3:], line) if len(words) > 3 else "XYZ"
@@ -310,51 +336,64 @@ def _read_bone(source: Source, t: AsfText, bone: Bone, keyword: str, words: list
 
 def _add_bone(source: Source, t: AsfText, bone: Bone) -> None:
     if not bone.name:
-        raise source.error("a bone without a name", line=bone.line)
+        raise source.error("a bone without a name", code="missing_data", line=bone.line)
     t.bones[bone.name] = bone
 
 
 def _read_children(source: Source, t: AsfText, words: list[str], line: int) -> None:
     for name in words:
         if name != ROOT and name not in t.bones:
-            raise source.error(f"no bone {name!r} in :bonedata", line=line)
+            raise source.error(f"no bone {name!r} in :bonedata", code="missing_data", line=line)
     parent, *children = words
     for child in children:
         if child == ROOT:
-            raise source.error(f"the root as a child of {parent!r}, expected it on top", line=line)
+            raise source.error(
+                f"the root as a child of {parent!r}", code="inconsistent", line=line, expected="it on top"
+            )
         if child in t.parents:
             other, where = t.parents[child]
-            raise source.error(f"bone {child!r} as a child of {parent!r}, but line {where} says {other!r}", line=line)
+            raise source.error(
+                f"bone {child!r} as a child of {parent!r}, but line {where} says {other!r}",
+                code="inconsistent",
+                line=line,
+            )
         t.parents[child] = parent, line
 
 
 def _parse_dof(source: Source, words: list[str], allowed: tuple[str, ...], label: str, line: int) -> tuple[str, ...]:
     dof = tuple(word.lower() for word in words)
     if len(set(dof)) != len(dof) or not set(dof) <= set(allowed):
-        raise source.error(f"{label} {' '.join(words)!r}, expected each of {' '.join(allowed)} at most once", line=line)
+        raise source.error(
+            f"{label} {' '.join(words)!r}",
+            code="syntax",
+            line=line,
+            expected=f"each of {' '.join(allowed)} at most once",
+        )
     return dof
 
 
 def _parse_axis_order(source: Source, words: list[str], line: int) -> str:
     order = words[0].upper() if len(words) == 1 else ""
     if order not in ORDERS:
-        raise source.error(f"axis order {' '.join(words)!r}, expected one of {', '.join(ORDERS)}", line=line)
+        raise source.error(
+            f"axis order {' '.join(words)!r}", code="syntax", line=line, expected=f"one of {', '.join(ORDERS)}"
+        )
     return order
 
 
 def _check_limits(source: Source, words: list[str], line: int) -> None:
     bad_word = next((word for word in words if not _LIMIT.fullmatch(word)), None)
     if bad_word is not None:
-        raise source.error(f"{bad_word!r} as a limit, expected a number or inf", line=line)
+        raise source.error(f"{bad_word!r} as a limit", code="bad_number", line=line, expected="a number or inf")
 
 
 def _parse_numbers(source: Source, words: list[str], count: int, label: str, line: int) -> list[float]:
     if len(words) != count:
-        raise source.error(f"{len(words)} numbers for {label}, expected {count}", line=line)
+        raise source.error(f"{len(words)} numbers for {label}", code="syntax", line=line, expected=f"{count}")
     values = [float(word) if NUMBER.fullmatch(word) else math.nan for word in words]
     for word, value in zip(words, values, strict=True):
         if not math.isfinite(value):
-            raise source.error(f"{word!r} in {label}, expected a finite number", line=line)
+            raise source.error(f"{word!r} in {label}", code="bad_number", line=line, expected="a finite number")
     return values
 
 

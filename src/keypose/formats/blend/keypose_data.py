@@ -66,7 +66,7 @@ def find_keypose_data(source: Source, arrays: Arrays, facts: Facts) -> KeyposeDa
     except LimitError:
         raise
     except (FormatError, ModelError) as error:
-        problem = error.problem if isinstance(error, FormatError) else str(error)
+        problem = error.summary if isinstance(error, FormatError) else str(error)
         source.warn(f"the data of Keypose in the file are not used: {problem}")
         return None
 
@@ -74,7 +74,7 @@ def find_keypose_data(source: Source, arrays: Arrays, facts: Facts) -> KeyposeDa
 def _parse(source: Source, arrays: Arrays, facts: Facts) -> KeyposeData:
     notes, text = facts.get("notes"), facts.get("text")
     if not isinstance(notes, str) or not isinstance(text, str):
-        raise source.error("the text that they name is gone")
+        raise source.error("the text that they name is gone", code="missing_data")
     json = parse_json(source, notes.encode("utf-8", "replace"))
     if json.integer("version") != VERSION:
         raise json.member_error("version", f"{VERSION}")
@@ -104,16 +104,16 @@ def _match_bones(source: Source, facts: Facts, keyed: KeyedMotion) -> list[int]:
     """Return the bone index of each joint; bones that an artist added are ignored with a note."""
     joints, parents = facts.get("joints"), facts.get("parents")
     if not isinstance(joints, list) or not isinstance(parents, list) or len(joints) != len(parents):
-        raise source.error("no numbers of joints on the bones")
+        raise source.error("no numbers of joints on the bones", code="missing_data")
     bone_of = {joint: bone for bone, joint in enumerate(joints) if type(joint) is int}
     if sorted(bone_of) != list(range(keyed.n_joints)) or sum(type(j) is int for j in joints) != keyed.n_joints:
-        raise source.error("bones are gone or doubled")
+        raise source.error("bones are gone or doubled", code="missing_data")
     for joint, bone in bone_of.items():
         parent = parents[bone]
         while parent >= 0 and joints[parent] is None:
             parent = parents[parent]
         if (joints[parent] if parent >= 0 else -1) != keyed.skeleton.parents[joint]:
-            raise source.error(f"{keyed.skeleton.names[joint]} hangs on another bone")
+            raise source.error(f"{keyed.skeleton.names[joint]} hangs on another bone", code="inconsistent")
     if len(bone_of) < len(joints):
         source.note(f"{len(joints) - len(bone_of)} bones that were added are left out")
     return [bone_of[joint] for joint in range(keyed.n_joints)]

@@ -39,7 +39,9 @@ def read(source: Source, options: LoadOptions) -> Motion:
     n = len(read_strings(source, facts, "names"))
     world_positions = read_array(source, arrays, "positions", (None, n, 3))
     if n == 0 or len(world_positions) == 0:
-        raise source.error(f"{n} bones and {len(world_positions)} frames, expected at least one of each")
+        raise source.error(
+            f"{n} bones and {len(world_positions)} frames", code="missing_data", expected="at least one of each"
+        )
     source.check_size(len(world_positions), n)
     world_rotations = normalise_rotations(
         source, read_array(source, arrays, "rotations", (len(world_positions), n, 4)), facts["names"]
@@ -50,7 +52,7 @@ def read(source: Source, options: LoadOptions) -> Motion:
             return _build_keypose_motion(source, options, facts, keypose_data, world_positions, world_rotations)
         return _build_foreign_motion(source, options, arrays, facts, world_positions, world_rotations)
     except ModelError as error:
-        raise source.error(str(error)) from None
+        raise source.error(str(error), code="inconsistent") from None
 
 
 def read_scene(source: Source, options: LoadOptions, *, keys: bool) -> tuple[Arrays, Facts]:

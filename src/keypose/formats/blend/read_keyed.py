@@ -44,17 +44,23 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
     arrays, facts = read_scene(source, options, keys=True)
     keypose_data = find_keypose_data(source, arrays, facts)
     if keypose_data is None:
-        problem = "a .blend file that Keypose did not write has no keys that it understands"
-        raise source.error(problem, hint=UNBAKE_HINT)
+        raise source.error(
+            "a .blend file that Keypose did not write has no keys that it understands",
+            code="missing_data",
+            hint=UNBAKE_HINT,
+        )
     if options.fps is not None:
-        problem = "the option fps is for files that are sampled"
-        raise source.error(problem, hint="the keys of a .blend file stand on its own frames")
+        raise source.error(
+            "the option fps is for files that are sampled",
+            code="unsupported",
+            hint="the keys of a .blend file stand on its own frames",
+        )
     try:
         keyed, motion = _build_keyed(source, options, arrays, facts, keypose_data)
         _check_against_scene(source, arrays, motion, keypose_data)
         return replace(keyed, notes=(*keypose_data.keyed.notes, *source.notes))
     except ModelError as error:
-        raise source.error(str(error)) from None
+        raise source.error(str(error), code="inconsistent") from None
 
 
 def _build_keyed(
@@ -65,13 +71,13 @@ def _build_keyed(
     dense = read_array(source, arrays, "values", (None, len(facts["names"]), 7))[:, keypose_data.bones]
     n_frames, n_joints = dense.shape[:2]
     if n_frames == 0:
-        raise source.error("no frames, expected at least one")
+        raise source.error("no frames", code="missing_data", expected="at least one")
     source.check_size(n_frames, n_joints)
     start = first_frame(facts)
     curves = _read_fcurves(source, arrays, keypose_data, start, width=3 if orders is not None else N_ROTATION_CHANNELS)
     keys, extremes = common_keys(list(curves.values()), n_frames)
     if not len(keys):
-        raise source.error("no key on any bone, expected at least one")
+        raise source.error("no key on any bone", code="missing_data", expected="at least one")
     all_keys = key_frames(list(curves.values()))
     _warn_unplayed_keys(source, all_keys, n_frames, start)
     is_linear = all((curve.interpolation == LINEAR).all() for curve in curves.values())
@@ -106,7 +112,7 @@ def _read_rotation_orders(source: Source, facts: Facts, keypose_data: KeyposeDat
     """Return the Euler order of each joint, which Blender spells reversed; None if all bones use quaternions."""
     modes = facts.get("modes")
     if not isinstance(modes, list) or len(modes) != len(facts["names"]):
-        raise source.error("no rotation mode for each bone")
+        raise source.error("no rotation mode for each bone", code="missing_data")
     modes = [modes[bone] for bone in keypose_data.bones]
     if all(mode == "QUATERNION" for mode in modes):
         return None
@@ -117,7 +123,10 @@ def _read_rotation_orders(source: Source, facts: Facts, keypose_data: KeyposeDat
     if is_unrotated and all(isinstance(mode, str) and mode[::-1] in ORDERS for mode in modes):
         return tuple(mode[::-1] for mode in modes)
     raise source.error(
-        "the rotation mode of some bones was changed", expected="the one that was written for all", hint=UNBAKE_HINT
+        "the rotation mode of some bones was changed",
+        code="inconsistent",
+        expected="the one that was written for all",
+        hint=UNBAKE_HINT,
     )
 
 
@@ -205,10 +214,10 @@ def _check_against_scene(source: Source, arrays: Arrays, motion: Motion, keypose
     """Warn if something other than keys moves the figure: constraints, other layers, the armature itself."""
     frames = read_array(source, arrays, "checked_frames", (None,))
     if not len(frames) or frames.min() < 0 or frames.max() >= motion.n_frames:
-        raise source.error("checked_frames: not the frames that were expected")
+        raise source.error("checked_frames: not the frames that were expected", code="inconsistent")
     positions = read_array(source, arrays, "checked_positions", (len(frames), None, 3))
     if positions.shape[1] <= max(keypose_data.bones):
-        raise source.error("checked_positions: not the bones that were expected")
+        raise source.error("checked_positions: not the bones that were expected", code="inconsistent")
     expected = rotate(keypose_data.rotation_to_z_up, motion.world_positions()[frames.astype(int)]) * keypose_data.scale
     distances = np.linalg.norm(expected - positions[:, keypose_data.bones], axis=2).max(axis=0)
     is_displaced = distances > MAX_DEVIATION_OF_SIZE * motion.height * keypose_data.scale

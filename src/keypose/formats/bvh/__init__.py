@@ -81,7 +81,7 @@ def _read_sections(source: Source) -> tuple[_Hierarchy, Floats, float, str]:
     motion_match = _MOTION.search(source.data)
     if motion_match is None:
         lines = source.data.count(b"\n") + 1
-        raise source.error("no MOTION section, expected one after the hierarchy", line=lines)
+        raise source.error("no MOTION section", code="missing_data", line=lines, expected="one after the hierarchy")
     header = source.data[: motion_match.start()].removeprefix(_BOM)
     hierarchy = _read_hierarchy(source, header.decode("utf-8", "surrogateescape"))
     columns = sum(map(len, hierarchy.channels))
@@ -103,10 +103,12 @@ def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
                 continue
             keyword = words[0].upper()
             if awaiting_brace and keyword != "{":
-                raise source.error(f"{words[0]!r} after {awaiting_brace}, expected '{{'", line=line_number)
+                raise source.error(
+                    f"{words[0]!r} after {awaiting_brace}", code="syntax", line=line_number, expected="'{'"
+                )
             if keyword == "{":
                 if not awaiting_brace:
-                    raise source.error("'{' without a joint before it", line=line_number)
+                    raise source.error("'{' without a joint before it", code="syntax", line=line_number)
                 awaiting_brace = None
             elif keyword == "}":
                 if in_end_site:
@@ -114,16 +116,18 @@ def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
                 elif open_joints:
                     open_joints.pop()
                 else:
-                    raise source.error("'}' without a '{' before it", line=line_number)
+                    raise source.error("'}' without a '{' before it", code="syntax", line=line_number)
             elif keyword == "HIERARCHY" and not h.names:
                 continue
             elif keyword in ("ROOT", "JOINT"):
                 if in_end_site or (keyword == "JOINT") != bool(open_joints):
                     expected = "JOINT inside another joint, ROOT outside, neither in an End Site"
-                    raise source.error(f"{keyword} in the wrong place, expected {expected}", line=line_number)
+                    raise source.error(
+                        f"{keyword} in the wrong place", code="syntax", line=line_number, expected=expected
+                    )
                 name = piece.strip()[len(words[0]) :].strip()
                 if not name:
-                    raise source.error(f"{keyword} without a name", line=line_number)
+                    raise source.error(f"{keyword} without a name", code="missing_data", line=line_number)
                 h.parents.append(open_joints[-1] if open_joints else -1)
                 open_joints.append(len(h.names))
                 h.names.append(name)
@@ -134,7 +138,7 @@ def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
                 awaiting_brace = f"{keyword} {name}"
             elif keyword == "END":
                 if in_end_site or not open_joints:
-                    raise source.error("End Site outside a joint", line=line_number)
+                    raise source.error("End Site outside a joint", code="syntax", line=line_number)
                 in_end_site = True
                 h.end_joints.append(open_joints[-1])
                 h.end_offsets.append([0.0, 0.0, 0.0])
@@ -144,9 +148,9 @@ def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
                 _read_properties(source, h, open_joints, in_end_site, words, line_number)
     if open_joints or in_end_site or awaiting_brace:
         where = h.names[open_joints[-1]] if open_joints else "the hierarchy"
-        raise source.error(f"the hierarchy ends inside {where}, expected '}}'", line=line_number)
+        raise source.error(f"the hierarchy ends inside {where}", code="truncated", line=line_number, expected="'}'")
     if not h.names:
-        raise source.error("no ROOT joint in the hierarchy", line=line_number)
+        raise source.error("no ROOT joint in the hierarchy", code="missing_data", line=line_number)
     return h
 
 
@@ -159,13 +163,15 @@ def _read_properties(
         keyword = words[at].upper()
         words_after = words[at + 1 : at + 8]
         if keyword not in ("OFFSET", "CHANNELS"):
-            raise source.error(f"{keyword!r}, expected OFFSET, CHANNELS, JOINT, End Site or a brace", line=line)
+            raise source.error(
+                f"{keyword!r}", code="syntax", line=line, expected="OFFSET, CHANNELS, JOINT, End Site or a brace"
+            )
         if not open_joints:
-            raise source.error(f"{keyword} outside a joint", line=line)
+            raise source.error(f"{keyword} outside a joint", code="syntax", line=line)
         if keyword == "OFFSET":
             offset = [_parse_number(source, word, f"a coordinate of {keyword}", line) for word in words_after[:3]]
             if len(offset) != 3:
-                raise source.error(f"OFFSET with {len(offset)} numbers, expected 3", line=line)
+                raise source.error(f"OFFSET with {len(offset)} numbers", code="inconsistent", line=line, expected="3")
             target = h.end_offsets[-1] if in_end_site else h.offsets[open_joints[-1]]
             target[:] = offset
             at += 4
@@ -173,16 +179,23 @@ def _read_properties(
         count = "0123456".find(words_after[0]) if words_after and len(words_after[0]) == 1 else -1
         if count < 0:
             raise source.error(
-                f"CHANNELS {words_after[0] if words_after else ''}, expected a count of 0 to 6", line=line
+                f"CHANNELS {(words_after[0] if words_after else '')}",
+                code="syntax",
+                line=line,
+                expected="a count of 0 to 6",
             )
         channels = tuple(_CHANNEL_NAMES.get(word.lower(), word) for word in words_after[1 : 1 + count])
         unknown = [c for c in channels if c not in _CHANNEL_NAMES.values()]
         if len(channels) != count or unknown or len(set(channels)) != count:
-            raise source.error(f"CHANNELS {' '.join(words_after[: 1 + count])}, expected {count} different ones of "
-                               f"{', '.join(_CHANNEL_NAMES.values())}", line=line)  # fmt: skip
+            raise source.error(
+                f"CHANNELS {' '.join(words_after[: 1 + count])}",
+                code="syntax",
+                line=line,
+                expected=f"{count} different ones of {', '.join(_CHANNEL_NAMES.values())}",
+            )
         if in_end_site:
             if count:
-                raise source.error("CHANNELS in an End Site, which cannot move", line=line)
+                raise source.error("CHANNELS in an End Site, which cannot move", code="syntax", line=line)
         else:
             h.channels[open_joints[-1]] = channels
         at += 2 + count
@@ -194,10 +207,10 @@ def _read_motion_header(source: Source, at: int) -> tuple[int, float, str, int]:
     frames_match = _FRAMES.match(source.data, at)
     if frames_match is None or not frames_match[1].isdigit() or len(frames_match[1]) > 12:
         text = frames_match[1].decode("latin-1") if frames_match else ""
-        raise source.error(f"Frames: {text!r}, expected a whole number", line=line + 1)
+        raise source.error(f"Frames: {text!r}", code="bad_number", line=line + 1, expected="a whole number")
     time_match = _FRAME_TIME.match(source.data, frames_match.end())
     if time_match is None:
-        raise source.error("no 'Frame Time:' after 'Frames:'", line=line + 2)
+        raise source.error("no 'Frame Time:' after 'Frames:'", code="missing_data", line=line + 2)
     line = source.data.count(b"\n", 0, time_match.end()) + 1
     word = time_match[1].decode("latin-1")
     frame_time = _parse_number(source, word, "Frame Time", line)
@@ -206,7 +219,7 @@ def _read_motion_header(source: Source, at: int) -> tuple[int, float, str, int]:
         return int(frames_match[1]), DEFAULT_FPS, word, time_match.end()
     if not 1.0 / MAX_FPS <= frame_time <= 1.0 / MIN_FPS:
         expected = f"{1.0 / MAX_FPS:g} to {1.0 / MIN_FPS:g} seconds"
-        raise source.error(f"Frame Time: {frame_time:g}, expected {expected}", line=line)
+        raise source.error(f"Frame Time: {frame_time:g}", code="bad_number", line=line, expected=expected)
     return int(frames_match[1]), _frame_rate(word, frame_time), word, time_match.end()
 
 
@@ -227,28 +240,36 @@ def _frame_rate(word: str, frame_time: float) -> float:
 def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, n_stated: int) -> Floats:
     """Read the channel values (T, columns) of all rows; warn if the header states another number of rows."""
     if columns == 0:
-        raise source.error("no joint has a channel, so there is no motion")
+        raise source.error("no joint has a channel, so there is no motion", code="missing_data")
     values, n_glued, n_truncated, fault, line, column, byte = _core.parse_rows(
         source.data, start, columns, n_stated, source.limits.frames + 1
     )
     line += source.data.count(b"\n", 0, start) + 1
     if fault == "wrong count":
-        raise source.error(f"frame {len(values)} has {column} numbers, expected {columns}", line=line)
+        raise source.error(
+            f"frame {len(values)} has {column} numbers", code="inconsistent", line=line, expected=f"{columns}"
+        )
     if fault:
         token = re.split(rb"[\s]", source.data[byte : byte + 40], maxsplit=1)[0].decode("latin-1")
         location = f"frame {len(values)}, {_channel_label(h, column)}"
-        raise source.error(f"{location}: {token!r} is {fault}, expected a finite number", line=line)
+        raise source.error(
+            f"{location}: {token!r} is {fault}", code="bad_number", line=line, expected="a finite number"
+        )
     if len(values) and not max(values.max(), -values.min()) <= MAX_MAGNITUDE:
         frame, column = (int(i) for i in np.argwhere(np.abs(values) > MAX_MAGNITUDE)[0])
         location = f"frame {frame}, {_channel_label(h, column)}"
-        raise source.error(f"{location}: {values[frame, column]:g}, expected at most {MAX_MAGNITUDE:g}")
+        raise source.error(
+            f"{location}: {values[frame, column]:g}", code="bad_number", expected=f"at most {MAX_MAGNITUDE:g}"
+        )
     source.check_size(len(values), len(h.names) + len(h.end_joints))
     if n_truncated:
         source.warn(f"the last row has {n_truncated} of {columns} numbers (truncated file?) and is left out")
     if n_glued:
         source.warn(f"{n_glued} numbers have no space before their minus sign; they were read as separate numbers")
     if len(values) == 0:
-        raise source.error("a skeleton but no frames, expected at least one row of numbers", line=line)
+        raise source.error(
+            "a skeleton but no frames", code="missing_data", line=line, expected="at least one row of numbers"
+        )
     if len(values) != n_stated and not (n_truncated and len(values) == n_stated - 1):
         source.warn(f"the header declares {n_stated} frames, but {len(values)} rows follow; all rows were read")
     return values
@@ -298,7 +319,7 @@ def _column_tables(skeleton: Skeleton) -> tuple[Ints, Ints, Ints]:
 def _parse_number(source: Source, word: str, label: str, line: int) -> float:
     value = float(word) if _NUMBER.fullmatch(word) else np.inf
     if not abs(value) <= MAX_MAGNITUDE:
-        raise source.error(f"{word!r} as {label}, expected a finite number", line=line)
+        raise source.error(f"{word!r} as {label}", code="bad_number", line=line, expected="a finite number")
     return value
 
 

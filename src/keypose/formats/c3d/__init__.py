@@ -93,7 +93,9 @@ def _read_tracks(contents: Contents, animation: str | int | None) -> _Tracks:
     segments = contents.count("ROTATION:USED")
     available = ["points"] * (layout is not None) + ["rotations"] * (segments > 0)
     if not available:
-        raise source.error("no markers (POINT:USED is 0) and no segments (ROTATION), expected one or the other")
+        raise source.error(
+            "no markers (POINT:USED is 0) and no segments (ROTATION)", code="missing_data", expected="one or the other"
+        )
     index = 0 if animation is None else available.index(animation) if animation in available else animation
     if not isinstance(index, int) or not 0 <= index < len(available):
         assert animation is not None
@@ -136,15 +138,18 @@ def _read_segments(contents: Contents) -> _Tracks:
     invalid = np.argwhere((errors > ROTATION_TOLERANCE) | is_mirrored)
     if len(invalid):
         frame, segment = (int(i) for i in invalid[0])
-        raise source.error(f"frame {frame}, segment {names[segment]}: not a rotation (off by "
-                           f"{errors[frame, segment]:g}), expected an orthonormal matrix")  # fmt: skip
+        raise source.error(
+            f"frame {frame}, segment {names[segment]}: not a rotation (off by {errors[frame, segment]:g})",
+            code="bad_number",
+            expected="an orthonormal matrix",
+        )
     return _Tracks("segment", names, matrices[..., :3, 3].copy(), from_matrix(rotation_matrices), is_visible)
 
 
 def _drop_invisible(source: Source, tracks: _Tracks) -> None:
     is_ever_visible: Bools = np.any(tracks.is_visible, axis=0)
     if not is_ever_visible.any():
-        raise source.error(f"no {tracks.kind} is seen in any frame, expected at least one")
+        raise source.error(f"no {tracks.kind} is seen in any frame", code="missing_data", expected="at least one")
     if not is_ever_visible.all():
         invisible = [tracks.names[j] for j in np.flatnonzero(~is_ever_visible).tolist()]
         listing = ", ".join(invisible[:8]) + (", ..." if len(invisible) > 8 else "")
@@ -166,6 +171,7 @@ def _fill_gaps(source: Source, tracks: _Tracks, gaps: str) -> None:
     if gaps == "refuse":
         raise source.error(
             f"frame {frame}: {tracks.kind} {tracks.names[joint]} was not seen (in all {total})",
+            code="missing_data",
             expected="no gaps",
             hint=Hint(python="gaps='fill' fills them", command="--gaps fill fills them"),
         )

@@ -53,14 +53,20 @@ class Contents:
         self.source = source
         data = source.data
         if len(data) < 2 * BLOCK_BYTES:
-            raise source.error(f"{len(data)} bytes, expected {2 * BLOCK_BYTES} or more for header and parameters")
+            raise source.error(
+                f"{len(data)} bytes", code="truncated", expected=f"{2 * BLOCK_BYTES} or more for header and parameters"
+            )
         start = (data[0] - 1) * BLOCK_BYTES
         if data[1] != MAGIC or data[0] < 2 or start + 4 > len(data):
             expected = f"expected {MAGIC:#x} and a block from 2 to {len(data) // BLOCK_BYTES}"
-            raise source.error(f"mark {data[1]:#x}, parameters in block {data[0]}; {expected}", byte=0)
+            raise source.error(
+                f"mark {data[1]:#x}, parameters in block {data[0]}; {expected}", code="bad_number", byte=0
+            )
         if data[start + 3] not in PROCESSORS:
             processors = ", ".join(f"{byte} ({name})" for byte, name in PROCESSORS.items())
-            raise source.error(f"processor {data[start + 3]}, expected one of {processors}", byte=start + 3)
+            raise source.error(
+                f"processor {data[start + 3]}", code="bad_number", byte=start + 3, expected=f"one of {processors}"
+            )
         self.processor = PROCESSORS[data[start + 3]]
         self.byte_order = ">" if self.processor == "MIPS" else "<"
         self.header = self._read_header()

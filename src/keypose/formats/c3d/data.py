@@ -81,13 +81,19 @@ def find_layout(contents: Contents) -> Layout | None:
     blocks = [b for b in blocks if b >= 2 and (b - 1) * BLOCK_BYTES < len(source.data)]
     if not blocks:
         last = -(-len(source.data) // BLOCK_BYTES)
-        raise source.error(f"data start in block {header.data_block}, expected 2 to {last}", byte=16)
+        raise source.error(
+            f"data start in block {header.data_block}", code="bad_number", byte=16, expected=f"2 to {last}"
+        )
     scales = [s for s in (header.scale, contents.number("POINT:SCALE") or 0.0) if math.isfinite(s) and s != 0]
     if not scales:
-        raise source.error(f"scale {header.scale:g}, expected above 0 (integers) or below 0 (floats)", byte=12)
+        raise source.error(
+            f"scale {header.scale:g}", code="bad_number", byte=12, expected="above 0 (integers) or below 0 (floats)"
+        )
     frames = frame_counts(contents)
     if not frames:
-        raise source.error(f"frames {header.first_frame} to {header.last_frame}, expected at least one", byte=6)
+        raise source.error(
+            f"frames {header.first_frame} to {header.last_frame}", code="bad_number", byte=6, expected="at least one"
+        )
     by_channel = contents.count("ANALOG:USED") * header.analog_samples
     analogs = list(dict.fromkeys((header.analog_words, by_channel)))
     # The first candidate is that of a correct file: values of the parameters have precedence over the header, except
@@ -140,12 +146,14 @@ def read_segments(contents: Contents) -> tuple[Floats, Bools]:
     start = (block - 1) * BLOCK_BYTES
     if block < 2 or start >= len(source.data):
         last = -(-len(source.data) // BLOCK_BYTES)
-        raise source.error(f"ROTATION:DATA_START is block {block}, expected 2 to {last}")
+        raise source.error(f"ROTATION:DATA_START is block {block}", code="bad_number", expected=f"2 to {last}")
     n_stated = contents.count("ROTATION:FRAMES")
     if not n_stated:
         n_stated = max(contents.count("ROTATION:RATIO"), 1) * max(frame_counts(contents)[:1], default=0)
     if not n_stated:
-        raise source.error("a ROTATION group but no number of frames, expected ROTATION:FRAMES or POINT:FRAMES")
+        raise source.error(
+            "a ROTATION group but no number of frames", code="missing_data", expected="ROTATION:FRAMES or POINT:FRAMES"
+        )
     frames = _count_frames(source, start, 4 * frame_words, n_stated)
     source.check_joints(n_segments)
     source.check_size(frames, n_segments)
@@ -159,7 +167,9 @@ def _count_frames(source: Source, start: int, frame_bytes: int, n_stated: int) -
     n_available = (len(source.data) - start) // frame_bytes
     if n_available == 0:
         n_bytes = len(source.data) - start
-        raise source.error(f"{n_bytes} bytes of data, expected {frame_bytes} for the first frame", byte=start)
+        raise source.error(
+            f"{n_bytes} bytes of data", code="truncated", byte=start, expected=f"{frame_bytes} for the first frame"
+        )
     if n_available < n_stated:
         source.warn(
             f"{n_stated} frames are declared, but the file ends after {n_available} (truncated file?); these are read"

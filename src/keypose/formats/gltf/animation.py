@@ -56,7 +56,12 @@ class Animation:
         cubic = track.interpolation == "CUBICSPLINE"
         if len(values) != n_keys * (3 if cubic else 1):
             expected = f"3 x {n_keys}" if cubic else f"{n_keys}"
-            raise self.source.error(f"{track.location}: {len(values)} values for {n_keys} keys, expected {expected}")
+            raise self.source.error(
+                f"{len(values)} values for {n_keys} keys",
+                subject=track.location,
+                code="inconsistent",
+                expected=expected,
+            )
         if track.path != "rotation":
             return values
         values = values[:, (3, 0, 1, 2)]
@@ -71,7 +76,9 @@ class Animation:
         if is_zero.any():
             k = int(np.argmax(is_zero))
             raise self.source.error(
-                f"{location} {k}: {quaternions[k].tolist()} is no rotation, expected a quaternion of length 1"
+                f"{location} {k}: {quaternions[k].tolist()} is no rotation",
+                code="bad_number",
+                expected="a quaternion of length 1",
             )
 
     @property
@@ -157,8 +164,12 @@ def _read_key_times(sampler: JsonObject, accessors: Accessors, index: int) -> Fl
     steps = np.diff(times)
     if (steps <= 0).any():
         k = int(np.argmax(steps <= 0))
-        raise sampler.source.error(f"{sampler.location}: key {k + 1} is at {times[k + 1]:g} s after one at "
-                                   f"{times[k]:g} s, expected increasing times")  # fmt: skip
+        raise sampler.source.error(
+            f"key {k + 1} is at {times[k + 1]:g} s after one at {times[k]:g} s",
+            subject=sampler.location,
+            code="inconsistent",
+            expected="increasing times",
+        )
     return times
 
 

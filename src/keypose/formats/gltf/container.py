@@ -52,13 +52,17 @@ class Container:
         entry = self.views[index]
         extensions = entry.optional_object("extensions")
         if extensions is not None and any("compression" in name for name in extensions.values):
-            raise self.source.error(f"{entry.location} is compressed ({', '.join(map(repr, extensions.values))[:80]}), "
-                                    f"expected plain data: decompress the file first")  # fmt: skip
+            raise self.source.error(
+                f"{entry.location} is compressed ({', '.join(map(repr, extensions.values))[:80]})",
+                code="unsupported",
+                expected="plain data: decompress the file first",
+            )
         buffer = self._buffer(entry.index("buffer", len(self._buffers)))
         start, length = entry.integer("byteOffset", 0), entry.integer("byteLength", minimum=1)
         if start + length > len(buffer):
             raise self.source.error(
-                f"{entry.location} takes bytes {start} to {start + length} of a buffer of {len(buffer)}"
+                f"{entry.location} takes bytes {start} to {start + length} of a buffer of {len(buffer)}",
+                code="truncated",
             )
         return buffer[start : start + length]
 
@@ -73,7 +77,9 @@ class Container:
                 raise entry.member_error("uri", "a URI, as the data are not in the file itself")
             length = entry.integer("byteLength", minimum=1)
             if len(buffer) < length:
-                raise self.source.error(f"{entry.location} holds {len(buffer)} bytes, its byteLength says {length}")
+                raise self.source.error(
+                    f"{entry.location} holds {len(buffer)} bytes, its byteLength says {length}", code="truncated"
+                )
             self._buffer_data[index] = buffer[:length]
         return self._buffer_data[index]
 
@@ -104,7 +110,7 @@ class Container:
         try:
             return read_bytes(path, self.source.limits, unzip=False)
         except FileError as error:
-            raise self._missing_file_error(entry, uri, error.problem) from None
+            raise self._missing_file_error(entry, uri, error.summary) from None
 
     def _missing_file_error(self, entry: JsonObject, uri: str, reason: str) -> FormatError:
         short_uri = uri if len(uri) <= 60 else f"{uri[:57]}..."
@@ -132,13 +138,15 @@ class Container:
         if not comma:
             raise entry.member_error("uri", "'data:...;base64,' and the data")
         if not body.isascii():
-            raise self.source.error(f"{entry.location}.uri: data with characters beyond ASCII, expected base64 or %xx")
+            raise self.source.error(
+                f"{entry.location}.uri: data with characters beyond ASCII", code="damaged", expected="base64 or %xx"
+            )
         if not head.lower().endswith(";base64"):
             return unquote_to_bytes(body)
         try:
             return base64.b64decode(unquote(body) if "%" in body else body, validate=True)
         except (binascii.Error, ValueError) as error:
-            raise self.source.error(f"{entry.location}.uri: damaged base64 data ({error})") from None
+            raise self.source.error(f"{entry.location}.uri: damaged base64 data ({error})", code="damaged") from None
 
     def _check_relative(self, entry: JsonObject, name: str) -> str:
         """Return the name of a buffer file; raise FormatError for absolute paths and URLs."""
@@ -152,7 +160,7 @@ class Container:
             folder = self.source.path.resolve().parent
             path = (folder / name).resolve()
         except (OSError, RuntimeError, ValueError) as error:
-            raise self.source.error(f"{entry.location}.uri cannot be followed ({error})") from None
+            raise self.source.error(f"{entry.location}.uri cannot be followed ({error})", code="syntax") from None
         if not path.is_relative_to(folder):
             raise entry.member_error("uri", _EXPECTED_URI)
         return path
@@ -179,12 +187,16 @@ def open_container(source: Source) -> Container:
 def _glb_chunks(source: Source) -> tuple[memoryview, memoryview | None]:
     data = memoryview(source.data)
     if len(data) < 20:
-        raise source.error(f"a GLB of {len(data)} bytes, expected at least its header of 20", byte=len(data))
+        raise source.error(
+            f"a GLB of {len(data)} bytes", code="truncated", byte=len(data), expected="at least its header of 20"
+        )
     version, length = struct.unpack_from("<II", data, 4)
     if version != 2:
-        raise source.error(f"version {version} of GLB, expected 2", byte=4)
+        raise source.error(f"version {version} of GLB", code="unsupported", byte=4, expected="2")
     if length > len(data):
-        raise source.error(f"the header says {length} bytes, the file has {len(data)} (cut short?)", byte=8)
+        raise source.error(
+            f"the header says {length} bytes, the file has {len(data)} (cut short?)", code="truncated", byte=8
+        )
     if length < len(data):
         source.warn(f"{len(data) - length} bytes after the end of the GLB are ignored")
     chunks: dict[int, memoryview] = {}
@@ -192,13 +204,15 @@ def _glb_chunks(source: Source) -> tuple[memoryview, memoryview | None]:
     while at + 8 <= length:
         size, kind = struct.unpack_from("<II", data, at)
         if at + 8 + size > length:
-            raise source.error(f"a chunk of {size} bytes, {length - at - 8} are left", byte=at)
+            raise source.error(f"a chunk of {size} bytes, {length - at - 8} are left", code="truncated", byte=at)
         if at == 12 and kind != JSON_CHUNK:
-            raise source.error(f"the first chunk is {kind:#010x}, expected JSON ({JSON_CHUNK:#010x})", byte=at + 4)
+            raise source.error(
+                f"the first chunk is {kind:#010x}", code="syntax", byte=at + 4, expected=f"JSON ({JSON_CHUNK:#010x})"
+            )
         chunks.setdefault(kind, data[at + 8 : at + 8 + size])
         at += 8 + size
     if JSON_CHUNK not in chunks:
-        raise source.error("no JSON chunk", byte=12)
+        raise source.error("no JSON chunk", code="missing_data", byte=12)
     return chunks[JSON_CHUNK], chunks.get(BINARY_CHUNK)
 
 
@@ -243,7 +257,10 @@ class Accessors:
         if not finite.all():
             row = int(np.argmin(finite.all(axis=1)))
             raise entry.source.error(
-                f"{entry.location}: {values[row].tolist()} at element {row}, expected finite numbers"
+                f"{values[row].tolist()} at element {row}",
+                subject=entry.location,
+                code="bad_number",
+                expected="finite numbers",
             )
         return values
 
@@ -261,7 +278,9 @@ class Accessors:
         start = entry.integer("byteOffset", 0)
         end = start + stride * (count - 1) + size
         if end > len(view):
-            raise entry.source.error(f"{entry.location} reaches to byte {end} of a buffer view of {len(view)}")
+            raise entry.source.error(
+                f"{entry.location} reaches to byte {end} of a buffer view of {len(view)}", code="truncated"
+            )
         return np.ndarray((count, width), dtype, view, start, (stride, dtype.itemsize))
 
     def _apply_sparse(self, sparse: JsonObject, base: NDArray[Any], component: int) -> NDArray[Any]:
@@ -275,7 +294,9 @@ class Accessors:
             raise indices.member_error("componentType", f"one of {INDEX_TYPES}")
         rows = self._elements(indices, kind, count, 1, strided=False)[:, 0].astype(np.int64)
         if rows[-1] >= len(base) or (np.diff(rows) <= 0).any():
-            raise sparse.source.error(f"{indices.location}: not increasing from 0 to {len(base) - 1}")
+            raise sparse.source.error(
+                f"not increasing from 0 to {len(base) - 1}", subject=indices.location, code="inconsistent"
+            )
         result = base.copy()
         result[rows] = self._elements(values, component, count, base.shape[1], strided=False)
         return result

@@ -99,7 +99,7 @@ def find_keypose_data(json: JsonObject, nodes: Nodes, animation: Animation) -> K
             except LimitError:
                 raise
             except (FormatError, ModelError) as error:
-                problem = error.problem if isinstance(error, FormatError) else str(error)
+                problem = error.summary if isinstance(error, FormatError) else str(error)
                 json.source.warn(f"the data of Keypose in the file are not used: {problem}")
                 return None
     return None
@@ -124,7 +124,9 @@ def _parse(notes: JsonObject, wrapper: int, nodes: Nodes, animation: Animation) 
     wrapper_rest = nodes.rest_transforms([wrapper])
     wrapper_position = wrapper_rest.translations[0]
     if notes.integer("rest_checksum") != _rest_checksum(wrapper_position, rests.translations, up, metres_per_unit):
-        raise notes.source.error("the nodes, or how to turn and scale them back, were changed since they were written")
+        raise notes.source.error(
+            "the nodes, or how to turn and scale them back, were changed since they were written", code="inconsistent"
+        )
     _check_wrapper(notes, nodes.parents[wrapper], wrapper_rest)
     fps = notes.positive("fps")
     if not MIN_FPS <= fps <= MAX_FPS:
@@ -160,9 +162,9 @@ def _build_skeleton(
     parents = [joint_index.get(nodes.parents[node], len(joints)) for node in joints]
     names = [nodes.names[node] for node in joints]
     if any(name is None for name in names):
-        raise notes.source.error("a joint's node has no name")
+        raise notes.source.error("a joint's node has no name", code="missing_data")
     if (rests.scales != 1.0).any():
-        raise notes.source.error("a joint's node is scaled")
+        raise notes.source.error("a joint's node is scaled", code="inconsistent")
     n_ends = len(notes.array("end_joints"))
     return Skeleton(
         names=cast(tuple[str, ...], tuple(names)),
@@ -187,17 +189,22 @@ def _check_wrapper(notes: JsonObject, parent: int, rests: RestTransforms) -> Non
     is_rotated = float(angle_between(rests.rotations[0], np.array(IDENTITY))) > 1e-5
     is_scaled = not np.allclose(rests.scales[0], 1.0, rtol=1e-5, atol=0.0)
     if parent >= 0 or is_rotated or is_scaled:
-        raise notes.source.error("the wrapper node turns or scales the joints, or hangs on another")
+        raise notes.source.error(
+            "the wrapper node turns or scales the joints, or hangs on another", code="inconsistent"
+        )
 
 
 def _check_animation(notes: JsonObject, joints: list[int], animation: Animation, fps: float) -> None:
     joint_nodes = set(joints)
     if any(track.node not in joint_nodes or track.path == "scale" for track in animation.tracks):
-        raise notes.source.error("the animation moves more than the joints")
+        raise notes.source.error("the animation moves more than the joints", code="inconsistent")
     frames = notes.integer("frames", minimum=1)
     if abs(animation.start_s) > 1e-9 or abs(animation.end_s * fps - (frames - 1)) > 0.5:
-        raise notes.source.error(f"the animation lasts from {animation.start_s:g} to {animation.end_s:g} s, "
-                                 f"not {frames} frames at {fps:g} fps")  # fmt: skip
+        raise notes.source.error(
+            f"the animation lasts from {animation.start_s:g} to {animation.end_s:g} s, "
+            f"not {frames} frames at {fps:g} fps",
+            code="inconsistent",
+        )
 
 
 def _rest_checksum(wrapper_position: Floats, translations: Floats, up: Up, metres_per_unit: float) -> int:

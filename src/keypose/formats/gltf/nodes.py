@@ -80,13 +80,18 @@ def read_nodes(json: JsonObject) -> Nodes:
     for i, child_nodes in enumerate(children):
         for child in child_nodes:
             if parents[child] >= 0:
-                raise json.source.error(f"nodes[{child}] hangs on nodes[{parents[child]}] and on nodes[{i}], "
-                                        f"expected one parent")  # fmt: skip
+                raise json.source.error(
+                    f"nodes[{child}] hangs on nodes[{parents[child]}] and on nodes[{i}]",
+                    code="inconsistent",
+                    expected="one parent",
+                )
             parents[child] = i
     order = _depth_first(parents, children)
     if len(order) < len(entries):
         i = min(set(range(len(entries))) - set(order))
-        raise json.source.error(f"nodes[{i}] is its own ancestor or hangs on such a node, expected a tree")
+        raise json.source.error(
+            f"nodes[{i}] is its own ancestor or hangs on such a node", code="inconsistent", expected="a tree"
+        )
     names = [entry.text("name") if "name" in entry else None for entry in entries]
     return Nodes(names, parents, order, entries)
 
@@ -167,7 +172,7 @@ def make_rigid(source: Source, poses: LocalPoses) -> None:
             for start in range(0, len(poses.translations), step):
                 _apply_general_scale(source, poses, slice(start, start + step))
     if not np.isfinite(poses.translations).all():
-        raise source.error("positions grow beyond all bounds, expected finite ones")
+        raise source.error("positions grow beyond all bounds", code="bad_number", expected="finite ones")
 
 
 def uniform_scale_factors(poses: LocalPoses) -> list[float] | None:
@@ -217,7 +222,7 @@ def _apply_general_scale(source: Source, poses: LocalPoses, frames: slice) -> No
         scale = poses.scales[j] if len(poses.scales[j]) == 1 else poses.scales[j][frames]
         linear = parent_linear @ (to_matrix(q[:, j]) * scale[:, None, :])
         if not np.isfinite(linear).all():
-            raise source.error("scales grow beyond all bounds, expected finite ones")
+            raise source.error("scales grow beyond all bounds", code="bad_number", expected="finite ones")
         linears.append(linear)
         positions.append(origin + (parent_linear @ t[:, j, :, None])[..., 0])
         rotations.append(from_matrix(nearest_rotation(linear)))

@@ -217,7 +217,7 @@ def _find_joints(json: JsonObject, nodes: Nodes) -> list[int]:
     for skin in json.objects("skins"):
         marked.update(skin.indices("joints", n))
     if not marked:
-        raise json.source.error("no skin and no animated node, expected a figure that moves")
+        raise json.source.error("no skin and no animated node", code="missing_data", expected="a figure that moves")
     descendants: set[int] = set()  # marked nodes and their descendants
     for node in nodes.order:
         if node in marked or nodes.parents[node] in descendants:

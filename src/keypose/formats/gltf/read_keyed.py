@@ -53,7 +53,7 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
             python="fps= states one at which each has a frame, kp.load samples the file at any rate",
             command="--read-fps states one at which each has a frame",
         )
-        raise source.error("its keys stand on no common frame rate", hint=hint)
+        raise source.error("its keys stand on no common frame rate", code="inconsistent", hint=hint)
     n_ends = len(scene.keypose_data.skeleton.end_joints) if scene.keypose_data else 0
     source.check_size(scene.timing.n_frames + 1, len(scene.joints) + n_ends)
     curves = [read_curve(scene.animation, track, fps) for track in tracks]
@@ -139,8 +139,11 @@ def _make_rigid(source: Source, local: _Local) -> None:
     with np.errstate(over="ignore", invalid="ignore"):  # Curves refuses numbers that are too large
         factors = uniform_scale_factors(local.values)
         if factors is None:
-            problem = "its joints are scaled unevenly, mirrored or in time, for which a keyed motion has no place"
-            raise source.error(problem, hint=UNBAKE_HINT)
+            raise source.error(
+                "its joints are scaled unevenly, mirrored or in time, for which a keyed motion has no place",
+                code="unsupported",
+                hint=UNBAKE_HINT,
+            )
         for side in (local.values, local.in_tangents, local.out_tangents):
             apply_uniform_scale(side, factors)
 
@@ -308,7 +311,9 @@ def read_curve(animation: Animation, track: Track, fps: float) -> TrackCurve:
     if len(times) > 1 and (is_off_frame.any() or (np.diff(frames) <= 0).any()):
         k = int(np.argmax(is_off_frame)) if is_off_frame.any() else 1 + int(np.argmin(np.diff(frames)))
         raise animation.source.error(
-            f"{track.location}: the key at {times[k]:.6g} s has no frame of its own at {fps:g} frames per second",
+            f"the key at {times[k]:.6g} s has no frame of its own at {fps:g} frames per second",
+            subject=track.location,
+            code="inconsistent",
             hint=Hint(
                 python="fps= states another rate, kp.load samples the file at any rate",
                 command="--read-fps states another rate",

@@ -97,7 +97,7 @@ def read_in_subprocess(
         if code is None:
             raise source.error(f"{library.name} did not finish within {seconds:.0f} s")
         if code != 0:
-            raise source.error(f"{library.name} {_describe_exit(code)} while reading it, expected a sound file")
+            raise source.error(f"{library.name} {_describe_exit(code)} while reading it", expected="a sound file")
         return _load_answer(source, library, folder, options, 2 * motion_bytes)
 
 
@@ -225,14 +225,18 @@ def read_array(source: Source, arrays: Arrays, name: str, shape: tuple[int | Non
     """Return one array of the answer; raise FormatError unless it has ``shape`` (None: any length) and is finite."""
     values = arrays.get(name)
     if values is None or values.dtype.kind not in "fiu" or values.ndim != len(shape):
-        raise source.error(f"{name}: not the numbers that were expected")
+        raise source.error(f"{name}: not the numbers that were expected", code="inconsistent")
     if any(want is not None and want != have for want, have in zip(shape, values.shape, strict=True)):
-        raise source.error(f"{name}: shape {values.shape}, expected {shape}")
+        raise source.error(f"{name}: shape {values.shape}", code="inconsistent", expected=f"{shape}")
     numbers = values.astype(np.float64)
     is_valid = np.abs(numbers) <= MAX_MAGNITUDE  # False for NaN too
     if not is_valid.all():
         index = tuple(np.argwhere(~is_valid)[0].tolist())
-        raise source.error(f"{name}: {numbers[index]:g} at {index}, expected finite numbers up to {MAX_MAGNITUDE:g}")
+        raise source.error(
+            f"{name}: {numbers[index]:g} at {index}",
+            code="bad_number",
+            expected=f"finite numbers up to {MAX_MAGNITUDE:g}",
+        )
     return numbers
 
 
@@ -241,14 +245,16 @@ def normalise_rotations(source: Source, rotations: Floats, joints: Sequence[str]
     zero = np.argwhere(~(np.linalg.norm(rotations, axis=2) > 0))
     if len(zero):
         t, j = zero[0].tolist()
-        raise source.error(f"frame {t}, {joints[j]}: a rotation of length 0, expected a unit quaternion")
+        raise source.error(
+            f"frame {t}, {joints[j]}: a rotation of length 0", code="bad_number", expected="a unit quaternion"
+        )
     return normalise(rotations)
 
 
 def read_positive(source: Source, value: Any, label: str) -> float:
     """Return a positive number of the facts; ``label`` is for errors."""
     if type(value) not in (int, float) or not 0 < value <= MAX_MAGNITUDE:
-        raise source.error(f"{repr(value)[:40]} {label}, expected a positive number")
+        raise source.error(f"{repr(value)[:40]} {label}", code="bad_number", expected="a positive number")
     return float(value)
 
 
@@ -256,7 +262,7 @@ def read_strings(source: Source, facts: Facts, name: str) -> list[str]:
     """Return a list of strings of the facts."""
     values = facts.get(name)
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise source.error(f"{name}: not the list of names that was expected")
+        raise source.error(f"{name}: not the list of names that was expected", code="inconsistent")
     return values
 
 

@@ -18,9 +18,9 @@ def read_parents(source: Source, facts: Facts, joints: int) -> Ints:
     """Return the parent (J,) of each joint; raise FormatError unless parents come first."""
     parents = facts.get("parents")
     if not isinstance(parents, list) or len(parents) != joints:
-        raise source.error("not one parent for each joint")
+        raise source.error("not one parent for each joint", code="inconsistent")
     if not all(type(p) is int and -1 <= p < j for j, p in enumerate(parents)):
-        raise source.error("a joint comes before its parent, expected parents first")
+        raise source.error("a joint comes before its parent", code="inconsistent", expected="parents first")
     return np.array(parents, np.int32)
 
 

@@ -45,7 +45,7 @@ def read(source: Source, options: LoadOptions) -> Motion:
     try:
         return _build_motion(source, options, arrays, facts)
     except ModelError as error:
-        raise source.error(str(error)) from None
+        raise source.error(str(error), code="inconsistent") from None
 
 
 def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: Facts) -> Motion:
@@ -54,7 +54,9 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
     poses, rest = _read_local_poses(source, arrays, facts, joints, parents)
     world_from_skeleton = read_array(source, arrays, "world_from_skeleton", (None, 4, 4)).swapaxes(-1, -2)
     if len(world_from_skeleton) != 1 and len(world_from_skeleton) != len(poses.translations):
-        raise source.error(f"{len(world_from_skeleton)} transforms of the skeleton, expected one per frame")
+        raise source.error(
+            f"{len(world_from_skeleton)} transforms of the skeleton", code="inconsistent", expected="one per frame"
+        )
     if poses.is_scaled and not poses.is_evenly_scaled:
         source.warn("joints have a non-uniform or animated scale: their positions are preserved, their scale is not")
     # Products of scales may overflow; large numbers are refused below.
@@ -101,11 +103,11 @@ def _read_hierarchy(source: Source, facts: Facts) -> tuple[list[str], Ints]:
     joints = read_strings(source, facts, "joints")
     source.check_joints(len(joints))
     if not joints:
-        raise source.error("the Skeleton has no joints, expected at least one")
+        raise source.error("the Skeleton has no joints", code="missing_data", expected="at least one")
     source.check_depth(max(path.count("/") for path in joints))
     index = {path: j for j, path in enumerate(joints)}
     if len(index) < len(joints) or "" in index:
-        raise source.error("a joint path is empty or listed twice, expected each joint once")
+        raise source.error("a joint path is empty or listed twice", code="inconsistent", expected="each joint once")
 
     parent_of = {path: next((a for a in _ancestors(path) if a in index), None) for path in joints}
     depth = {path: sum(a in index for a in _ancestors(path)) for path in joints}
@@ -150,7 +152,7 @@ def _read_local_poses(
     columns = [k for k, path in enumerate(animated) if path in index]
     joint_columns = [index[animated[k]] for k in columns]
     if not columns:
-        raise source.error(f"the animation moves none of the skeleton's {len(joints)} joints")
+        raise source.error(f"the animation moves none of the skeleton's {len(joints)} joints", code="missing_data")
     if len(columns) < len(animated):
         source.note(f"{len(animated) - len(columns)} animated joints are not in the skeleton and are left out")
     channels = {
@@ -161,10 +163,12 @@ def _read_local_poses(
     counts = {len(values) for values in channels.values()} or {1}
     frames = max(counts)
     if len(counts) > 1 or frames == 0:
-        raise source.error(f"channels of {sorted(counts)} frames, expected one count above 0")
+        raise source.error(f"channels of {sorted(counts)} frames", code="bad_number", expected="one count above 0")
     source.check_size(frames, len(joints))
     if "translations" not in channels and rest is None:
-        raise source.error("neither rest transforms nor translations: nothing says how long the bones are")
+        raise source.error(
+            "neither rest transforms nor translations: nothing says how long the bones are", code="missing_data"
+        )
     if rest is None:
         rest = LocalPoses(np.zeros((1, len(joints), 3)), *_identity_transforms(len(joints)))
         rest.translations[0, joint_columns] = channels["translations"][0, columns]
@@ -205,9 +209,9 @@ def _local_matrices(source: Source, world: Floats, parents: Ints) -> Floats:
     try:
         local[child] = np.linalg.solve(world[parents[child]], world[child])
     except np.linalg.LinAlgError:
-        raise source.error("a bind transform cannot be inverted") from None
+        raise source.error("a bind transform cannot be inverted", code="bad_number") from None
     if not np.isfinite(local).all():
-        raise source.error("a bind transform cannot be inverted")
+        raise source.error("a bind transform cannot be inverted", code="bad_number")
     return local
 
 

@@ -86,7 +86,7 @@ def page_path(path: str | PathLike[str]) -> Path:
     """Return ``path`` if it has an HTML suffix; call it before any work is done."""
     target = Path(fspath(path))
     if target.suffix.lower() not in SUFFIXES:
-        raise OptionError(f"{target}: a report is written as one of {', '.join(SUFFIXES)}")
+        raise OptionError(f"a report is written as one of {', '.join(SUFFIXES)}", path=target)
     return target
 
 
@@ -192,4 +192,4 @@ def _sha256(path: Path) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
-        raise FileError(f"cannot be read ({error.strerror})", path=path) from None
+        raise FileError(f"cannot be read ({error.strerror})", code="read_failed", path=path) from None

@@ -60,7 +60,7 @@ class SizeOptions:
         """Check the size options of ``strip`` and return them."""
         if size_px is not None:
             if height_px is not None or width_px is not None:
-                raise OptionError("size_px and height_px or width_px cannot both be meant")
+                raise OptionError(expected="size_px, or height_px or width_px, not both")
             if not isinstance(size_px, tuple | list) or len(size_px) != 2:
                 raise OptionError(option="size_px", value=size_px, expected="(width, height)")
             exact_width, exact_height = (check_option_number(StripOptions, "size_px", each) for each in size_px)

@@ -131,11 +131,15 @@ class ChannelTable(Frozen):
         self._set_field("values", freeze_floats(self.values, (None, None), "channel values"))
         if len(self.frame_time) > MAX_FRAME_TIME_LENGTH or not _NUMBER.fullmatch(self.frame_time):
             raise ModelError(
-                f"channel table: frame time {self.frame_time[:MAX_FRAME_TIME_LENGTH]!r}, expected a decimal number"
+                f"frame time {self.frame_time[:MAX_FRAME_TIME_LENGTH]!r}",
+                subject="channel table",
+                expected="a decimal number",
             )
         if self.n_reference_rows not in (0, 1) or len(self.values) <= self.n_reference_rows:
             raise ModelError(
-                f"channel table: {self.n_reference_rows} of {len(self.values)} rows kept apart, expected 0 or 1 of more"
+                f"{self.n_reference_rows} of {len(self.values)} rows kept apart",
+                subject="channel table",
+                expected="0 or 1 of more",
             )
 
     def __repr__(self) -> str:

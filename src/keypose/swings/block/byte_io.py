@@ -46,9 +46,13 @@ class Reader:
         """The number of bytes left."""
         return len(self._data) - self.at
 
-    def error(self, problem: str, at: int | None = None) -> FormatError:
+    def error(
+        self, problem: str, at: int | None = None, *, code: str | None = None, expected: str | None = None
+    ) -> FormatError:
         """Return an error at a byte, by default the current one."""
-        return FormatError(self.where, escape_message(problem), byte=self.at if at is None else at)
+        return FormatError(
+            self.where, escape_message(problem), code=code, byte=self.at if at is None else at, expected=expected
+        )
 
     def read_bytes(self, count: int, label: str) -> bytes:
         """Return the next bytes."""
@@ -58,19 +62,21 @@ class Reader:
         return self._data[self.at - count : self.at]
 
     def _raise_too_short(self, count: int, label: str) -> NoReturn:
-        raise self.error(f"{label} of {count} bytes, but {self.n_left} are left")
+        raise self.error(f"{label} of {count} bytes, but {self.n_left} are left", code="truncated")
 
     def claim_memory(self, count: int, bytes_each: int, label: str) -> None:
         """Raise an error if an allocation would exceed the memory limit; call before allocating."""
         self._memory_left -= count * bytes_each
         if self._memory_left < 0:
-            raise self.error(f"{count} {label} take more memory than such a small block may ask for")
+            raise self.error(
+                f"{count} {label} take more memory than such a small block may ask for", code="inconsistent"
+            )
 
     def read_byte(self, label: str, max_value: int = 255) -> int:
         """Return a number from 0 to ``max_value``."""
         value = self.read_bytes(1, label)[0]
         if value > max_value:
-            raise self.error(f"{label} is {value}, expected at most {max_value}", self.at - 1)
+            raise self.error(f"{label} is {value}", self.at - 1, code="bad_number", expected=f"at most {max_value}")
         return value
 
     def read_varint(self, label: str, max_value: int = MAX_VARINT) -> int:
@@ -81,7 +87,9 @@ class Reader:
             value |= (digit & 0x7F) << shift
             shift += 7
             if value > max_value or shift > 63:
-                raise self.error(f"{label} is {value} or more, expected at most {max_value}", start)
+                raise self.error(
+                    f"{label} is {value} or more", start, code="bad_number", expected=f"at most {max_value}"
+                )
             if digit < 0x80:
                 return value
 
@@ -90,16 +98,16 @@ class Reader:
         start = self.at
         count = self.read_varint(f"the number of {label}")
         if count * bytes_each > self.n_left:
-            raise self.error(f"{count} {label}, but {self.n_left} bytes are left", start)
+            raise self.error(f"{count} {label}, but {self.n_left} bytes are left", start, code="truncated")
         return count
 
     def read_varints(self, count: int, label: str) -> NDArray[np.int64]:
         """Return varints (N,) up to 2**31 - 1."""
         values, n_bytes = decode(self._bytes[self.at :], count)
         if len(values) < count:
-            raise self.error(f"{label}: {count} numbers, but only {len(values)} are sound")
+            raise self.error(f"{label}: {count} numbers, but only {len(values)} are sound", code="inconsistent")
         if count and values.max() > MAX_FRAME:
-            raise self.error(f"{label}: {values.max()}, expected at most {MAX_FRAME}")
+            raise self.error(f"{label}: {values.max()}", code="bad_number", expected=f"at most {MAX_FRAME}")
         self.at += n_bytes
         return values
 
@@ -120,7 +128,10 @@ class Reader:
         if not sound.all():
             n = int(np.argmin(sound))
             raise self.error(
-                f"{label}: {values[n]:g}, expected finite numbers up to {MAX_MAGNITUDE:g}", start + size * n
+                f"{label}: {values[n]:g}",
+                start + size * n,
+                code="bad_number",
+                expected=f"finite numbers up to {MAX_MAGNITUDE:g}",
             )
         return values.reshape(count, width)
 
@@ -131,7 +142,7 @@ class Reader:
     def decode_rotations(self, rotation_vectors: Floats, label: str) -> Floats:
         """Return unit quaternions (N, 4) of rotation vectors (N, 3), none longer than half a turn."""
         if (np.linalg.norm(rotation_vectors, axis=1) > MAX_ROTATION).any():
-            raise self.error(f"{label}: a rotation by more than 180 degrees")
+            raise self.error(f"{label}: a rotation by more than 180 degrees", code="bad_number")
         return exp(rotation_vectors)
 
     def read_text(self, label: str) -> str:
@@ -140,7 +151,7 @@ class Reader:
         try:
             return self.read_bytes(length, label).decode("utf-8", "surrogatepass")
         except UnicodeDecodeError as error:
-            raise self.error(f"{label} is no UTF-8 ({error.reason})", start) from None
+            raise self.error(f"{label} is no UTF-8 ({error.reason})", start, code="damaged") from None
 
     def read_texts(self, label: str) -> tuple[str, ...]:
         """Return a list of texts."""
@@ -151,7 +162,9 @@ class Reader:
         start, count = self.at, self.read_count(label, 13)
         indices = np.cumsum(self.read_varints(count, label))
         if count and (indices[-1] >= len(defaults) or (np.diff(indices) <= 0).any()):
-            raise self.error(f"{label}: expected increasing numbers of joints up to {len(defaults) - 1}", start)
+            raise self.error(
+                f"{label}: expected increasing numbers of joints up to {len(defaults) - 1}", start, code="inconsistent"
+            )
         rows = defaults.copy()
         rows[indices] = self.read_floats(count, 3, label)
         return rows

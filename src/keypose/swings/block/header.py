@@ -60,7 +60,7 @@ def read_header(block: Reader) -> dict[str, Any]:
     fields["first_frame"] = decode_sign(block.read_varint("the first frame"))
     flags = block.read_byte("what is known of the clip", 0x3F)
     if flags & 7 >= len(UPS):
-        raise block.error(f"up axis {flags & 7}, expected at most {len(UPS) - 1}", block.at - 1)
+        raise block.error(f"up axis {flags & 7}", block.at - 1, code="bad_number", expected=f"at most {len(UPS) - 1}")
     fields["up"] = UPS[flags & 7]
     fields["metres_per_unit"] = block.read_doubles(1, "metres per unit")[0] if flags & 8 else None
     fields["notes"] = block.read_texts("note")
@@ -92,13 +92,15 @@ def _read_skeleton(block: Reader) -> Skeleton:
     start, names = block.at, block.read_texts("joint name")
     n = len(names)
     if n > MAX_JOINTS:
-        raise block.error(f"{n} joints, expected at most {MAX_JOINTS}", start)
+        raise block.error(f"{n} joints", start, code="bad_number", expected=f"at most {MAX_JOINTS}")
     parent_distances = block.read_varints(n, "parents of joints")
     orders, channels = [], []
     for _ in range(n):
         form = block.read_byte("the rotation order and channels of a joint", 0x1F)
         if form & 7 >= len(ORDERS):
-            raise block.error(f"rotation order {form & 7}, expected at most {len(ORDERS) - 1}", block.at - 1)
+            raise block.error(
+                f"rotation order {form & 7}", block.at - 1, code="bad_number", expected=f"at most {len(ORDERS) - 1}"
+            )
         orders.append(ORDERS[form & 7])
         channels.append(
             _common_channels(orders[-1])[form >> 3] if form >> 3 < CUSTOM_CHANNELS else _read_channels(block)
@@ -161,7 +163,7 @@ def _read_left_out(block: Reader, names: tuple[str, ...]) -> tuple[str, ...]:
     start, label = block.at, "joints that are left out"
     joints = np.cumsum(block.read_varints(block.read_count(label, 1), label))
     if len(joints) and (joints[-1] >= len(names) or (np.diff(joints) <= 0).any()):
-        raise block.error(f"{label}: expected increasing ones up to {len(names) - 1}", start)
+        raise block.error(f"{label}: expected increasing ones up to {len(names) - 1}", start, code="inconsistent")
     return tuple(names[j] for j in joints.tolist())
 
 
@@ -182,7 +184,12 @@ def _read_contacts(block: Reader, n_frames: int) -> FootContacts:
         start, count = block.at, block.read_count("contacts", 1)
         edges = np.cumsum(block.read_varints(count, "contacts"))
         if count and (edges[-1] >= n_frames or (np.diff(edges) <= 0).any()):
-            raise block.error(f"contacts of a foot outside the clip, expected frames up to {n_frames - 1}", start)
+            raise block.error(
+                "contacts of a foot outside the clip",
+                start,
+                code="inconsistent",
+                expected=f"frames up to {n_frames - 1}",
+            )
         in_contact[edges, f] = True
         np.logical_xor.accumulate(in_contact[:, f], out=in_contact[:, f])
     return FootContacts(feet, freeze(in_contact))

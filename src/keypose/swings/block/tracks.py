@@ -85,7 +85,9 @@ def _read_spans(block: Reader, joint: str, n_frames: int, min_bytes: int) -> tup
     steps = block.read_varints(2 * block.read_count(f"spans of {joint}", min_bytes), f"spans of {joint}")
     edges = np.cumsum(steps)
     if edges[-1:].sum() >= n_frames:
-        raise block.error(f"{joint}: something outside the clip, expected frames 0 to {n_frames - 1}", at)
+        raise block.error(
+            f"{joint}: something outside the clip", at, code="inconsistent", expected=f"frames 0 to {n_frames - 1}"
+        )
     frames = edges.astype(np.int32)
     return frames[::2], frames[1::2]
 
@@ -134,19 +136,23 @@ def _write_keys(out: Writer, frames: Ints, form: int) -> None:
 def _read_keys(block: Reader, joint: str, n_frames: int, allowed_bits: int) -> tuple[Ints, int]:
     at, form = block.at, block.read_byte(f"the form of keys of {joint}")
     if form & ~allowed_bits:
-        raise block.error(f"the form of keys of {joint} is {form}, expected bits of {allowed_bits}", at)
+        raise block.error(
+            f"the form of keys of {joint} is {form}", at, code="inconsistent", expected=f"bits of {allowed_bits}"
+        )
     keys = block.read_varint(f"the number of keys of {joint}", n_frames)
     if not keys:
-        raise block.error(f"no keys of {joint}, expected at least one", at)
+        raise block.error(f"no keys of {joint}", at, code="missing_data", expected="at least one")
     if not form & EVERY_FRAME and keys > block.n_left:
-        raise block.error(f"{keys} keys of {joint}, but {block.n_left} bytes are left", at)
+        raise block.error(f"{keys} keys of {joint}, but {block.n_left} bytes are left", at, code="truncated")
     block.claim_memory(keys, KEY_BYTES, f"keys of {joint}")
     if form & EVERY_FRAME:
         frames = block.read_varints(1, f"keys of {joint}") + np.arange(keys)
     else:
         frames = np.cumsum(block.read_varints(keys, f"keys of {joint}"))
     if frames[-1] >= n_frames:
-        raise block.error(f"{joint}: a key outside the clip, expected frames 0 to {n_frames - 1}", at)
+        raise block.error(
+            f"{joint}: a key outside the clip", at, code="inconsistent", expected=f"frames 0 to {n_frames - 1}"
+        )
     return frames.astype(np.int32), form
 
 

@@ -47,7 +47,7 @@ def retime(
     planted in playback.
     """
     if factor is None:
-        raise OptionError("factor= is missing: how many times as long")
+        raise OptionError("missing", option="factor", expected="how many times as long")
     scale = check_number("factor", factor, above=0.0, max_value=MAX_FACTOR)
     if keep is not None:
         check_choice("keep", keep, ("contacts",))

@@ -88,7 +88,7 @@ def _stretch(
     check_choice("anchor", anchor, POINTS)
     check_choice("keep", keep, KEEP_CHOICES)
     if (by_s is not None) + (by_frames is not None) + (factor is not None) != 1:
-        raise OptionError("say how much in one way: by_s=, by_frames= or factor=")
+        raise OptionError(expected="one of by_s=, by_frames= and factor=")
     n_frames = 0 if factor is not None else _parse_frames(swings, by_s, by_frames, min_frames=0)
 
     def stretch_run(run: list[Piece]) -> list[Piece]:
@@ -134,7 +134,7 @@ def _frames_before_anchor(anchor: Point, added: int) -> int:
 def _parse_frames(swings: Swings, by_s: Any, by_frames: Any, *, min_frames: int | None = None) -> int:
     """Return a duration given in seconds or frames as frames."""
     if (by_s is None) == (by_frames is None):
-        raise OptionError("say how much in one way: by_s= or by_frames=")
+        raise OptionError(expected="one of by_s= and by_frames=")
     if by_frames is not None:
         frames = check_int("by_frames", by_frames, min_value=min_frames)
         if abs(frames) > swings.n_frames:
