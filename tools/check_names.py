@@ -1,8 +1,9 @@
 """Check that names follow the vocabulary of the project: ``python tools/check_names.py``.
 
 Identifiers of Python, TypeScript and C++ may not contain words that say nothing about their role (``told``, ``kept``),
-limits are ``min`` and ``max``, and a module is named after what it holds, not by a participle or gerund. Prints one
-line per offence and exits with 1 if there is one. Needs the standard library only.
+limits are ``min`` and ``max``. A module is named after what it holds, a class by a noun and a function by a verb or a
+noun, not by a participle or gerund alone. Prints one line per offence and exits with 1 if there is one. Needs the
+standard library only.
 """
 
 from __future__ import annotations
@@ -48,6 +49,9 @@ NOUNS = {
     ),
 }
 
+# Functions that return a changed copy, as ``sorted`` of Python does.
+COPIES = {"mirrored"}
+
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])")
 PARTICIPLE = re.compile(r"[a-z]{2,}(ing|ed)|told|said|made|found|kept|held|heard|shown|drawn|thrown")
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -81,6 +85,9 @@ def check_file(path: Path) -> Iterator[str]:
         problem = check_name(name, is_test=name.startswith("test_"))
         if problem:
             yield f"{where}:{line}: {name}: {problem}"
+    if path.suffix in (".py", ".pyi"):
+        for name, line in participle_definitions(text):
+            yield f"{where}:{line}: {name}: a class or function is named by a participle or gerund"
 
 
 def check_name(name: str, *, is_test: bool = False) -> str | None:
@@ -110,6 +117,15 @@ def python_names(text: str) -> Iterator[tuple[str, int]]:
             yield node.name, node.lineno
         elif isinstance(node, ast.keyword) and node.arg:
             yield node.arg, node.value.lineno
+
+
+def participle_definitions(text: str) -> Iterator[tuple[str, int]]:
+    """Yield the classes and functions of Python code whose only word is a participle or gerund, with their lines."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            words = [word.lower() for word in WORD.findall(node.name)]
+            if len(words) == 1 and PARTICIPLE.fullmatch(words[0]) and words[0] not in NOUNS | COPIES:
+                yield node.name, node.lineno
 
 
 def code_names(text: str) -> Iterator[tuple[str, int]]:

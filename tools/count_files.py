@@ -101,7 +101,7 @@ class Recorder:
         self.environment = {k: v for k, v in os.environ.items() if not k.startswith(("KEYPOSE_", "PYTHON"))} | own
 
     @contextmanager
-    def recording(self) -> Iterator[None]:
+    def record_calls(self) -> Iterator[None]:
         """Record functions in all processes of the walk, including those that already run."""
         with (self.folder / "switch").open("r+b", buffering=0) as file:  # in place, as processes have mapped the file
             file.write(b"1")
@@ -147,14 +147,14 @@ class Recorder:
 
 def walk_unbake(recorder: Recorder) -> None:
     """Unbake a clip on the command line."""
-    with recorder.recording():
+    with recorder.record_calls():
         recorder.run(UNBAKE)
 
 
 def walk_add(recorder: Recorder) -> None:
     """Add a folder to a new library."""
     copy_takes(recorder.directory)
-    with recorder.recording():
+    with recorder.record_calls():
         recorder.run(ADD)
 
 
@@ -165,7 +165,7 @@ def walk_search(recorder: Recorder) -> None:
     with recorder.run_server() as (pid, address, token):
         clips = request_json(address + LIST_ROUTE, token)[CLIPS]
         wait_until_idle(pid)
-        with recorder.recording():
+        with recorder.record_calls():
             response = request_json(address + SEARCH_ROUTE, token, {QUERY: clips[0][HASH]})
             wait_until_idle(pid)
     if len(response[HITS]) != len(TAKES) - 1:

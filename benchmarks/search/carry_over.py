@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from functools import cache, partial
 
 import numpy as np
-from benchmarks.search.clips import N_LIBRARY, Clip, everything, labelled, subject_number
+from benchmarks.search.clips import N_LIBRARY, Clip, all_clips, labelled_clips, subject_number
 from benchmarks.search.descriptors import COMBINATIONS, DescriptionPair, HalfSplit, fixed_split, min_cpu_ms
 from benchmarks.search.protocol import Indices, Rank, RankedQuery, evaluate
 
@@ -31,12 +31,10 @@ KEEPS = (64, 128, 256, 384, 512, 768, 1024, 1114)
 def take_groups() -> list[list[int]]:
     """Return, for each subject number with enough clips, their indices among all clips in the order of takes."""
     groups: dict[str, list[int]] = {}
-    for k, clip in enumerate(everything()):
+    for k, clip in enumerate(all_clips()):
         groups.setdefault(subject_number(clip.name), []).append(k)
     return [
-        sorted(group, key=lambda k: take_number(everything()[k]))
-        for group in groups.values()
-        if len(group) >= MIN_TAKES
+        sorted(group, key=lambda k: take_number(all_clips()[k])) for group in groups.values() if len(group) >= MIN_TAKES
     ]
 
 
@@ -50,7 +48,7 @@ def neighbour_precision(
     """Return the mean average precision of neighbouring takes; ``descriptions`` are by the spaces of each half."""
     means = []
     for group in take_groups():
-        clips = [everything()[k] for k in group]
+        clips = [all_clips()[k] for k in group]
         own_descriptions = [descriptions[1 - split.split[clips[0].subject]][k] for k in group]
         galleries = build_galleries([own for own, _ in own_descriptions], names)
         numbers = np.array([take_number(clip) for clip in clips])
@@ -70,12 +68,12 @@ def rank_among_all(
     descriptions: Sequence[Sequence[DescriptionPair]], split: HalfSplit, keep: int, *, own_subject: bool
 ) -> Rank:
     """Return a ranking of the labelled clips by a search among all clips."""
-    subjects = np.array([clip.subject for clip in everything()])
+    subjects = np.array([clip.subject for clip in all_clips()])
     galleries = [build_galleries([own for own, _ in half_descriptions]) for half_descriptions in descriptions]
 
     @cache
     def rank_scores(query: int) -> Floats:
-        subject = labelled()[query].subject
+        subject = labelled_clips()[query].subject
         half = 1 - split.split[subject]
         own, mirrored = descriptions[half][query]
         among = np.arange(len(subjects)) != query if own_subject else subjects != subject
@@ -85,7 +83,7 @@ def rank_among_all(
         return scores
 
     def scores(query: int, among: Indices) -> Floats:
-        return rank_scores(query)[among]  # the labelled clips come first in everything()
+        return rank_scores(query)[among]  # the labelled clips come first in all_clips()
 
     return scores
 
@@ -94,7 +92,7 @@ def query_ms(descriptions: Sequence[DescriptionPair], keep: int) -> tuple[float,
     """Return median and 95th percentile of processor milliseconds of the labelled queries among 2,500 clips."""
     every = [own for own, _ in descriptions] + [mirrored for _, mirrored in descriptions]
     galleries = build_galleries([every[k % len(every)] for k in range(N_LIBRARY)])
-    queries = descriptions[: len(labelled())]
+    queries = descriptions[: len(labelled_clips())]
     times_ms = [min_cpu_ms(partial(rank, own, galleries, mirrored=mirrored, keep=keep)) for own, mirrored in queries]
     return float(np.median(times_ms)), float(np.percentile(times_ms, 95))
 
@@ -102,11 +100,11 @@ def query_ms(descriptions: Sequence[DescriptionPair], keep: int) -> tuple[float,
 def figures() -> dict[str, float]:
     """Return the expected figures of the default ranking, learned from the other half of the subjects."""
     split = HalfSplit(fixed_split())
-    descriptions = [split.describe(everything(), half) for half in (0, 1)]
-    among_all = evaluate(rank_among_all(descriptions, split, DEFAULT_KEEP, own_subject=False), labelled())
+    descriptions = [split.describe(all_clips(), half) for half in (0, 1)]
+    among_all = evaluate(rank_among_all(descriptions, split, DEFAULT_KEEP, own_subject=False), labelled_clips())
     neighbour_map = neighbour_precision(descriptions, split, RANKING_DESCRIPTORS)
     print(f"   neighbouring takes: mean average precision {neighbour_map:.3f}")
-    print(f"   among all {len(everything())} clips, {DEFAULT_KEEP} preselected: {among_all}")
+    print(f"   among all {len(all_clips())} clips, {DEFAULT_KEEP} preselected: {among_all}")
     return {
         "takes_mean_average_precision": neighbour_map,
         "all_clips_precision_1": among_all.precision_1,
@@ -117,15 +115,15 @@ def figures() -> dict[str, float]:
 
 def main() -> None:
     split = HalfSplit(fixed_split())
-    descriptions = [split.describe(everything(), half) for half in (0, 1)]
+    descriptions = [split.describe(all_clips(), half) for half in (0, 1)]
     groups = take_groups()
     print(f"neighbouring takes, {sum(map(len, groups))} clips of {len(groups)} numbers: mean average precision")
     for names in (*((name,) for name in RANKING_DESCRIPTORS), *COMBINATIONS):
         print(f"   {neighbour_precision(descriptions, split, names):.3f} {' + '.join(names)}")
-    print(f"among all {len(everything())} clips, only labelled ones counted")
+    print(f"among all {len(all_clips())} clips, only labelled ones counted")
     for keep in KEEPS:
-        other_subjects = evaluate(rank_among_all(descriptions, split, keep, own_subject=False), labelled())
-        other_clips = evaluate(rank_among_all(descriptions, split, keep, own_subject=True), labelled(), "clip")
+        other_subjects = evaluate(rank_among_all(descriptions, split, keep, own_subject=False), labelled_clips())
+        other_clips = evaluate(rank_among_all(descriptions, split, keep, own_subject=True), labelled_clips(), "clip")
         median, late = query_ms(descriptions[0], keep)
         print(f"   keep {keep}: {other_subjects}; other clips @1 {other_clips.precision_1:.3f}")
         print(f"      a query of {N_LIBRARY} clips: {median:.1f} ms, 95th percentile {late:.1f} ms")

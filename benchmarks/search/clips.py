@@ -42,7 +42,7 @@ def is_data_present() -> bool:
 
 
 @cache
-def labelled() -> tuple[Clip, ...]:
+def labelled_clips() -> tuple[Clip, ...]:
     """Return the 76 clips of 8 classes, by path."""
     people = _load_subject_aliases()
     with LABELS.open(newline="") as lines:
@@ -66,16 +66,16 @@ def more() -> tuple[Clip, ...]:
     )
 
 
-def everything() -> tuple[Clip, ...]:
+def all_clips() -> tuple[Clip, ...]:
     """Return the clips of both folders, each name once, labelled clips first."""
-    labelled_names = {clip.name for clip in labelled()}
-    return (*labelled(), *(clip for clip in more() if clip.name not in labelled_names))
+    labelled_names = {clip.name for clip in labelled_clips()}
+    return (*labelled_clips(), *(clip for clip in more() if clip.name not in labelled_names))
 
 
 @cache
 def split_subjects() -> tuple[frozenset[str], frozenset[str]]:
     """Split all subjects into halves of similar clip counts: largest first, each to the half with fewer clips."""
-    clip_counts = Counter(clip.subject for clip in everything())
+    clip_counts = Counter(clip.subject for clip in all_clips())
     subject_sets: tuple[set[str], set[str]] = (set(), set())
     sizes = [0, 0]
     for subject, count in sorted(clip_counts.items(), key=lambda each: (-each[1], each[0])):

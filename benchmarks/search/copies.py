@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
-from benchmarks.search.clips import everything, labelled
+from benchmarks.search.clips import all_clips, labelled_clips
 
 import keypose as kp
 from keypose.library.search.deduplication import (
@@ -76,11 +76,11 @@ def figures() -> dict[str, float]:
     random = np.random.default_rng(1)
     by_kind: dict[str, list[tuple[PartTrack, PartTrack]]] = {}
     tracks: dict[str, PartTrack] = {}
-    for clip in everything():
+    for clip in all_clips():
         track = build_part_track(clip.motion())
         if track is not None:
             tracks[clip.name] = track
-    for clip in labelled():
+    for clip in labelled_clips():
         for kind, copy in make_copies(clip.motion(), random).items():
             copy_track = build_part_track(copy)
             if clip.name in tracks and copy_track is not None:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, cached_property, partial
 
 import numpy as np
-from benchmarks.search.clips import Clip, everything, half_of, labelled, more
+from benchmarks.search.clips import Clip, all_clips, half_of, labelled_clips, more
 from benchmarks.search.learn import Sample, learn, measure_clips
 from benchmarks.search.protocol import Indices, Rank, evaluate, evaluate_by_class
 
@@ -34,12 +34,12 @@ DescriptionPair = tuple[Description, Description]  # of a clip and of its mirror
 
 def fixed_split() -> SubjectSplit:
     """Return the split described in README.md."""
-    return {clip.subject: half_of(clip.subject) for clip in everything()}
+    return {clip.subject: half_of(clip.subject) for clip in all_clips()}
 
 
 def random_split(seed: int) -> SubjectSplit:
     """Return a random split: subjects in random order, each to the half with fewer clips."""
-    counts = Counter(clip.subject for clip in everything())
+    counts = Counter(clip.subject for clip in all_clips())
     subjects, sizes = sorted(counts), [0, 0]
     split: dict[str, int] = {}
     for k in np.random.default_rng(seed).permutation(len(subjects)):
@@ -66,7 +66,7 @@ class HalfSplit:
     @cached_property
     def labelled_descriptions(self) -> tuple[list[DescriptionPair], list[DescriptionPair]]:
         """Descriptions of the labelled clips by the spaces of each half."""
-        return self.describe(labelled(), 0), self.describe(labelled(), 1)
+        return self.describe(labelled_clips(), 0), self.describe(labelled_clips(), 1)
 
     def describe(self, clips: Sequence[Clip], half: int) -> list[DescriptionPair]:
         """Describe clips and their mirror images by the spaces of a half."""
@@ -80,7 +80,7 @@ class HalfSplit:
     @cache  # noqa: B019  one object per split, all used until the end
     def _distances(self, query: int) -> Floats:
         """Return distances (2, names, C) of the labelled clips from a query and its mirror image, by descriptor."""
-        half = 1 - self.split[labelled()[query].subject]
+        half = 1 - self.split[labelled_clips()[query].subject]
         pair, galleries = self.labelled_descriptions[half][query], self._galleries[half]
         return np.stack(
             [
@@ -102,8 +102,8 @@ class HalfSplit:
     def figures(self, names: Sequence[str]) -> tuple[float, float, float, float]:
         """Return precision@1, @5 and mean average precision (other subjects), and precision@1 (other clips)."""
         rank = self.rank_by(names)
-        other_subjects = evaluate(rank, labelled())
-        other_clips = evaluate(rank, labelled(), "clip").precision_1
+        other_subjects = evaluate(rank, labelled_clips())
+        other_clips = evaluate(rank, labelled_clips(), "clip").precision_1
         return (
             other_subjects.precision_1,
             other_subjects.precision_5,
@@ -137,7 +137,7 @@ def min_cpu_ms(task: Callable[[], object]) -> float:
 
 def measure_description() -> str:
     """Return a text about the time to describe a loaded clip."""
-    motions = [clip.motion() for clip in labelled()]
+    motions = [clip.motion() for clip in labelled_clips()]
     times_ms = [min_cpu_ms(partial(describe, motion)) for motion in motions]
     rate = 1000 * sum(motion.duration_s for motion in motions) / sum(times_ms)
     median = np.median(times_ms)
@@ -156,7 +156,7 @@ def main() -> None:
         print(" + ".join(names))
         for label, row in (("fixed", figures[0]), ("mean", figures.mean(axis=0)), ("min", figures.min(axis=0))):
             print(f"   {label:6}" + " ".join(f"{value:.3f}" for value in row))
-    classes = evaluate_by_class(HalfSplit(fixed_split()).rank_by(RANKING_DESCRIPTORS), labelled())
+    classes = evaluate_by_class(HalfSplit(fixed_split()).rank_by(RANKING_DESCRIPTORS), labelled_clips())
     print("fixed, of each class: " + ", ".join(f"{of} {got.precision_1:.2f}" for of, got in classes.items()))
     print(measure_description())
 

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from benchmarks.search.clips import N_LIBRARY, everything, half_of, retime, to_learn_from
+from benchmarks.search.clips import N_LIBRARY, all_clips, half_of, retime, to_learn_from
 from benchmarks.search.events import KINDS, find_events
 from benchmarks.search.learn_parts import learn
 from benchmarks.search.more_events import MORE_KINDS, find_more_events
@@ -51,7 +51,7 @@ class Inputs:
 def read_inputs() -> Inputs:
     """Read all clips of both folders."""
     durations, events, bodies = [], [], []
-    for clip in everything():
+    for clip in all_clips():
         motion = clip.motion()
         if (body := canonical_body(motion)) is None:
             raise ValueError(f"{clip.name} has no body")
@@ -59,7 +59,7 @@ def read_inputs() -> Inputs:
         events.append((*find_events(motion), *find_more_events(body)))
         bodies.append(body)
     features = [group_features(posture(body)) for body in bodies]
-    return Inputs(Corpus(everything(), durations, events), bodies, features)
+    return Inputs(Corpus(all_clips(), durations, events), bodies, features)
 
 
 def build_search(inputs: Inputs) -> Search:

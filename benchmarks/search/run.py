@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from benchmarks.measure import unmeasured_figures
 from benchmarks.search import carry_over, copies, part_search, speed
-from benchmarks.search.clips import N_LIBRARY, everything, is_data_present, labelled
+from benchmarks.search.clips import N_LIBRARY, all_clips, is_data_present, labelled_clips
 from benchmarks.search.descriptors import N_RANDOM_SPLITS, HalfSplit, fixed_split, random_split
 from benchmarks.search.events import KINDS, find_events
 from benchmarks.search.part_protocol import Corpus, Query, Span, count_events, draw_queries, evaluate_part_search
@@ -38,7 +38,7 @@ def run() -> dict[str, float]:
     if not is_data_present():
         print("   NOT MEASURED: cmu30 or cmu30-more absent, set KEYPOSE_TEST_DATA")
         return unmeasured_figures("search")
-    clips = labelled()
+    clips = labelled_clips()
     n_queries = sum(
         any(clips[k].label == clip.label for k in gallery_indices(clips, q)) for q, clip in enumerate(clips)
     )
@@ -76,12 +76,12 @@ def _measure_descriptors() -> dict[str, float]:
 def _read_clips() -> tuple[Corpus, list[SwingTable]]:
     """Read all clips; return their durations and events, and their swing tables."""
     durations, events, swing_tables = [], [], []
-    for clip in everything():
+    for clip in all_clips():
         motion = clip.motion()
         durations.append(motion.duration_s)
         events.append(find_events(motion))
         swing_tables.append(build_swing_table(kp.swings(motion)))
-    return Corpus(everything(), durations, events), swing_tables
+    return Corpus(all_clips(), durations, events), swing_tables
 
 
 def _random_figures() -> Figures:
@@ -90,7 +90,7 @@ def _random_figures() -> Figures:
     ranked_queries = [
         ranked_query
         for _ in range(N_RANDOM_RANKINGS)
-        for ranked_query in rank_queries(lambda _, to: random.random(len(to)), labelled())
+        for ranked_query in rank_queries(lambda _, to: random.random(len(to)), labelled_clips())
     ]
     return mean_figures(ranked_queries)
 
@@ -108,11 +108,11 @@ def _rank_by_swings(swing_tables: list[SwingTable], axes: bool) -> Rank:
 
 def _measure_whole_clips(name: str, rank: Rank) -> dict[str, float]:
     """Return figures of whole clips by both protocols."""
-    other_subjects, other_clips = evaluate(rank, labelled()), evaluate(rank, labelled(), "clip")
+    other_subjects, other_clips = evaluate(rank, labelled_clips()), evaluate(rank, labelled_clips(), "clip")
     print(f"   {name}, other subjects: {other_subjects}\n   {name}, other clips: {other_clips}")
     print(
         "   of each class: "
-        + ", ".join(f"{of} {got.precision_1:.2f}" for of, got in evaluate_by_class(rank, labelled()).items())
+        + ", ".join(f"{of} {got.precision_1:.2f}" for of, got in evaluate_by_class(rank, labelled_clips()).items())
     )
     return {
         f"{name}_precision_1": other_subjects.precision_1,

@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from benchmarks.search.clips import N_LIBRARY, Clip, everything, labelled, retime
+from benchmarks.search.clips import N_LIBRARY, Clip, all_clips, labelled_clips, retime
 
 import keypose as kp
 from keypose.library.analysis import Analysis, Facts, PreparedClip, compute_swing_table, sample_poses
@@ -98,7 +98,7 @@ def load_search_clip(clip: Clip) -> SearchClip | None:
 
 def iter_search_clips() -> Iterator[SearchClip]:
     """Yield the real clips, their mirror images, then some of them at other speeds."""
-    real = [body for body in map(load_search_clip, everything()) if body is not None]
+    real = [body for body in map(load_search_clip, all_clips()) if body is not None]
     yield from real
     yield from (body.mirror() for body in real)
     for k, speed in enumerate(SPEEDS):
@@ -136,7 +136,7 @@ def describe_query(query: kp.Motion) -> tuple[Description, Description]:
 def measure(library: Library) -> dict[str, float]:
     """Return milliseconds by kind of search; ``first_..._s`` are seconds of the first one, which reads the library."""
     store, index = library._store, MemoryIndex(TableReader())
-    motions = [clip.motion() for clip in labelled()]
+    motions = [clip.motion() for clip in labelled_clips()]
     queries = [motion for motion in motions if motion.duration_s > PART_S][:N_QUERIES]
     descriptions = {id(query): describe_query(query) for query in queries}
     n_frames = {id(query): round(PART_S * query.fps) for query in queries}

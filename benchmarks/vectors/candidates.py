@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import numpy as np
-from benchmarks.search.clips import everything
+from benchmarks.search.clips import all_clips
 
 from keypose.library.search.part_gallery import PartGallery, PartTrack, build_part_track
 from keypose.library.search.pgvector_index import MIN_CLIPS, ROWS_PER_CLIP, sample_windows
@@ -20,7 +20,7 @@ SEED = 0
 
 def candidate_recall() -> float:
     """Return the share of the best exhaustive hits that are among the candidates of the index."""
-    tracks = [track for clip in everything() if (track := build_part_track(clip.motion())) is not None]
+    tracks = [track for clip in all_clips() if (track := build_part_track(clip.motion())) is not None]
     gallery = PartGallery.build(tracks)
     windows = [part_windows(track) for track in tracks]
     rows, clips = np.concatenate(windows), np.repeat(np.arange(len(tracks)), [len(each) for each in windows])

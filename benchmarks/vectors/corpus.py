@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from benchmarks.search.clips import everything
+from benchmarks.search.clips import all_clips
 from numpy.typing import NDArray
 
 from keypose.library.search.part_gallery import PartTrack, build_part_track
@@ -34,7 +34,7 @@ def build_corpus(count: int, n_queries: int) -> Corpus:
     """Return windows at every tenth of a second: as recorded, mirrored, retimed, then noisy copies up to ``count``."""
     indexed_windows: list[Vectors] = []
     query_windows: list[Vectors] = []
-    for clip_index, clip in enumerate(everything()):
+    for clip_index, clip in enumerate(all_clips()):
         motion = clip.motion()
         if clip_index % QUERY_CLIP_STEP == 0:
             query_windows += [part_windows(track, hop=1) for track in iter_tracks(motion, (1.0,), mirrored=False)]

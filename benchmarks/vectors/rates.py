@@ -10,7 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks.search.clips import everything
+from benchmarks.search.clips import all_clips
 
 import keypose as kp
 from keypose.library.extra import sa
@@ -41,7 +41,7 @@ def measure_rates() -> Rates:
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "clips.db")
         with kp.Library(path) as library:
-            library.add([clip.path for clip in everything()])
+            library.add([clip.path for clip in all_clips()])
             stats = library.stats()
             with library._store.database.begin_read() as connection:
                 counts = count_rows(connection)

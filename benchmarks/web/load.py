@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from benchmarks.search.clips import labelled
+from benchmarks.search.clips import labelled_clips
 from benchmarks.search.speed import fill_library
 from benchmarks.web.clips import write_cuts
 from benchmarks.web.memory import memory_mb
@@ -70,7 +70,7 @@ def run(minutes: float = MINUTES) -> dict[str, float]:
             fill_library(library_to_fill._store)
         with kp.Library(path) as clip_library:
             hashes = [clip.hash for clip in clip_library.clips() if clip.duration_s > 3.0]
-            pose_hashes = [clip_library.add(clip.path, name=f"{clip.name} whole").hash for clip in labelled()]
+            pose_hashes = [clip_library.add(clip.path, name=f"{clip.name} whole").hash for clip in labelled_clips()]
             print(f"   {clip_library.stats().clips} clips")
         files = write_cuts(Path(folder), UPLOAD_FRAMES, N_UPLOADS)
         with run_server(path) as server:

@@ -52,11 +52,11 @@ BLOCK_FRAMES = 2048  # a block of a few dozen columns fits into the cache of a c
 REDUCTIONS = 6
 
 
-def _world(motion: Motion, joints: Ints) -> Floats:
+def _compute_world(motion: Motion, joints: Ints) -> Floats:
     return motion.world_positions()[:, joints]
 
 
-def _root_matched(motion: Motion, joints: Ints) -> Floats:
+def _compute_root_matched(motion: Motion, joints: Ints) -> Floats:
     world = motion.world_positions()
     root = body_root(motion.skeleton)
     positions = world[:, joints] - world[:, root, None]
@@ -64,28 +64,28 @@ def _root_matched(motion: Motion, joints: Ints) -> Floats:
     return positions
 
 
-def _unmatched(motion: Motion, joints: Ints) -> Floats:
+def _compute_unmatched(motion: Motion, joints: Ints) -> Floats:
     world = motion.world_positions()
     travel = world[:, body_root(motion.skeleton), None].copy()
     travel[..., up_axis(motion.up)[0]] = 0.0
     return world[:, joints] - travel
 
 
-def _parent_relative(motion: Motion, joints: Ints) -> Floats:
+def _compute_parent_relative(motion: Motion, joints: Ints) -> Floats:
     world, parents = motion.world_positions(), motion.skeleton.parents[joints]
     return world[:, joints] - np.where((parents < 0)[:, None], 0.0, world[:, parents])
 
 
-def _euler(motion: Motion, joints: Ints) -> Floats:
+def _compute_euler(motion: Motion, joints: Ints) -> Floats:
     return motion.euler_curves()[:, joints]
 
 
 FEATURE_KINDS: Mapping[str, Callable[[Motion, Ints], Floats]] = {
-    "world": _world,
-    "root_matched": _root_matched,
-    "unmatched": _unmatched,
-    "parent_relative": _parent_relative,
-    "euler": _euler,
+    "world": _compute_world,
+    "root_matched": _compute_root_matched,
+    "unmatched": _compute_unmatched,
+    "parent_relative": _compute_parent_relative,
+    "euler": _compute_euler,
 }
 
 

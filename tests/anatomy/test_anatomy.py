@@ -33,7 +33,7 @@ def test_the_joints_of_every_exporter(exporter: str) -> None:
     anatomy = recognise(names, parents)
     assert dict(zip(names, anatomy.body_parts, strict=True)) == dict(zip(names, expected, strict=True))
     unknown = tuple(name for name, part in zip(names, expected, strict=True) if part is None)
-    assert anatomy.unrecognised == unknown
+    assert anatomy.unrecognised_joints == unknown
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_points_without_hierarchy_are_markers_not_joints() -> None:
     labels = ("LASI", "RHIP", "HEAD", "LeftHand", "RKNEE")
     anatomy = recognise(labels, [-1] * len(labels))
     assert anatomy.body_parts == (None,) * len(labels)
-    assert anatomy.unrecognised == labels
+    assert anatomy.unrecognised_joints == labels
     assert anatomy.vertical_pair() is None
     assert anatomy.joints("all") == (0, 1, 2, 3, 4)
 
@@ -171,7 +171,7 @@ def test_mirror_partners(cmu: Anatomy) -> None:
 
 def test_mirror_partners_pair_unknown_joints_by_name() -> None:
     anatomy = recognise(["Hips", "Wing.L", "Wing.R", "Fin.L", "lAntenna2", "rAntenna2"], [-1, 0, 0, 0, 0, 0])
-    assert anatomy.unrecognised == anatomy.names[1:]
+    assert anatomy.unrecognised_joints == anatomy.names[1:]
     assert anatomy.mirror_partners() == (0, 2, 1, 3, 5, 4)
 
 
@@ -192,7 +192,7 @@ def test_no_part_twice_and_mirroring_twice_changes_nothing(tree: tuple[list[str]
     anatomy = recognise(*tree)
     recognised = [part for part in anatomy.body_parts if part is not None]
     assert len(set(recognised)) == len(recognised)
-    assert len(recognised) + len(anatomy.unrecognised) == len(tree[0])
+    assert len(recognised) + len(anatomy.unrecognised_joints) == len(tree[0])
     partners = anatomy.mirror_partners()
     assert [partners[k] for k in partners] == list(range(len(tree[0])))
     for joints in anatomy.groups.values():
@@ -216,7 +216,7 @@ def test_every_joint_of_the_real_files_is_recognised_or_listed(data_dir: Path) -
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", FormatWarning)
             anatomy = kp.load(file).skeleton.anatomy
-        assert anatomy.unrecognised == UNRECOGNISED.get(file.stem, ()), file.name
+        assert anatomy.unrecognised_joints == UNRECOGNISED.get(file.stem, ()), file.name
         if anatomy.vertical_pair() is not None and len(anatomy.names) > 10:
             hands = 0 if file.stem.startswith("blender_mixed") else 2  # that figure ends at its elbows
             assert len(anatomy.major()) == 7 + hands, file.name

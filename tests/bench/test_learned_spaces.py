@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks.search.clips import everything, more, retime
+from benchmarks.search.clips import all_clips, more, retime
 from benchmarks.search.descriptors import fixed_split, random_split
 from benchmarks.search.learn import fix_signs, principal_axes
 
@@ -96,8 +96,8 @@ def test_what_was_learnt_changes_with_the_version_of_the_analysis() -> None:
 def test_halvings_are_halves(seed: int, data_dir: Path) -> None:
     assert data_dir.is_dir()
     halving = random_split(seed)
-    clips = np.bincount([halving[clip.subject] for clip in everything()])
-    assert len(clips) == 2 and abs(clips[0] - clips[1]) < 0.2 * len(everything())
+    clips = np.bincount([halving[clip.subject] for clip in all_clips()])
+    assert len(clips) == 2 and abs(clips[0] - clips[1]) < 0.2 * len(all_clips())
     assert set(halving) == set(fixed_split()) and halving != fixed_split()
     learnt_from = [{clip.subject for clip in more() if halving[clip.subject] == half} for half in (0, 1)]
     assert not learnt_from[0] & learnt_from[1]

@@ -66,7 +66,7 @@ def query_log(monkeypatch: pytest.MonkeyPatch) -> QueryLog:
             return np.zeros((len(variants), len(CLIPS)))
 
     fakes: dict[str, Any] = {
-        "labelled": lambda: CLIPS,
+        "labelled_clips": lambda: CLIPS,
         "more": lambda: CLIPS,
         "_material": lambda: CLIPS,
         "learn": subjects_of,
@@ -93,7 +93,7 @@ def test_neighbouring_takes_are_described_by_the_other_half(
         query_log.extend((own, mirrored))
         return np.zeros(2)
 
-    monkeypatch.setattr(carry_over, "everything", lambda: CLIPS)
+    monkeypatch.setattr(carry_over, "all_clips", lambda: CLIPS)
     monkeypatch.setattr(carry_over, "MIN_TAKES", 2)
     monkeypatch.setattr(carry_over, "build_galleries", lambda clips, names: {})
     monkeypatch.setattr(carry_over, "clip_distances", clip_distances)
@@ -108,8 +108,8 @@ def test_a_crowd_is_described_by_the_other_half(query_log: QueryLog, monkeypatch
         assert {each.learnt_from for each in crowd} == {own.learnt_from}
         return np.arange(len(CLIPS)), np.zeros(len(CLIPS))
 
-    monkeypatch.setattr(carry_over, "everything", lambda: CLIPS)
-    monkeypatch.setattr(carry_over, "labelled", lambda: CLIPS)
+    monkeypatch.setattr(carry_over, "all_clips", lambda: CLIPS)
+    monkeypatch.setattr(carry_over, "labelled_clips", lambda: CLIPS)
     monkeypatch.setattr(carry_over, "build_galleries", lambda clips: clips)
     monkeypatch.setattr(carry_over, "rank", rank)
     halved = descriptors.HalfSplit(HALVING)

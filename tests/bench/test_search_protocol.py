@@ -9,7 +9,7 @@ import pytest
 from benchmarks.search.clips import (
     Clip,
     is_data_present,
-    labelled,
+    labelled_clips,
     merge_subjects,
     more,
     split_subjects,
@@ -144,7 +144,7 @@ def test_spans_must_be_of_different_clips_of_the_gallery(spans: list[Span]) -> N
 @pytest.mark.data
 def test_the_clips_are_those_of_the_benchmark(data_dir: Path) -> None:
     assert is_data_present()
-    clips = labelled()
+    clips = labelled_clips()
     queries = rank_queries(lambda query, gallery: np.zeros(len(gallery)), clips)
     assert (len(clips), len({each.label for each in clips}), len(queries), len(more())) == (76, 8, 58, 1047)
     relevant = [each.is_relevant.sum() for each in queries]

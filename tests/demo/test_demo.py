@@ -66,7 +66,7 @@ class TestFigure:
                 assert np.allclose(s.offsets[s.names.index(name)], mirrored)
 
     def test_every_joint_is_recognised(self, demo):
-        assert demo.skeleton.anatomy.unrecognised == ()
+        assert demo.skeleton.anatomy.unrecognised_joints == ()
 
 
 class TestSampling:

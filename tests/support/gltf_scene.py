@@ -102,7 +102,7 @@ class ReferenceEvaluator:
 
     def _local(self, node: int, time_s: float, animation: int | None) -> np.ndarray:
         entry = self.json["nodes"][node]
-        result = self._animated(node, time_s, animation)
+        result = self._animate_node(node, time_s, animation)
         if "matrix" in entry and not result:
             return np.array(entry["matrix"], float).reshape(4, 4).T
         t = result.get("translation", entry.get("translation", [0, 0, 0]))
@@ -120,7 +120,7 @@ class ReferenceEvaluator:
         shift[:3, 3] = t
         return shift @ turn @ np.diag([*s, 1.0])
 
-    def _animated(self, node: int, time_s: float, animation: int | None) -> dict[str, list[float]]:
+    def _animate_node(self, node: int, time_s: float, animation: int | None) -> dict[str, list[float]]:
         result = {}
         if animation is None or not self.json.get("animations"):
             return result

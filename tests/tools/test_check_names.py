@@ -48,3 +48,8 @@ def test_modules_named_by_participles(tmp_path, monkeypatch, stem, is_offence):
     monkeypatch.setattr(check_names, "ROOT", tmp_path)
     (tmp_path / f"{stem}.py").write_text("value = 1\n")
     assert bool(list(check_names.check_file(tmp_path / f"{stem}.py"))) == is_offence
+
+
+def test_classes_and_functions_named_by_participles():
+    code = "class Edited: ...\ndef _waiting(): ...\ndef heading(): ...\ndef find_edited(): ...\nclass EditedFile: ..."
+    assert [name for name, _ in check_names.participle_definitions(code)] == ["Edited", "_waiting"]

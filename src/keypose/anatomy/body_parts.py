@@ -77,7 +77,7 @@ class Anatomy:
     body_parts: tuple[str | None, ...]  # None: not recognised; otherwise unique
 
     @property
-    def unrecognised(self) -> tuple[str, ...]:
+    def unrecognised_joints(self) -> tuple[str, ...]:
         """The names of the joints without a recognised body part."""
         return tuple(name for name, part in zip(self.names, self.body_parts, strict=True) if part is None)
 

@@ -41,7 +41,7 @@ def build_block(clip: ClipInfo, notes: Sequence[str]) -> Group:
             "height",
             f"{_format_length(clip.height)} units" + ("" if clip.height_m is None else f" = {clip.height_m:.2f} m"),
         ),
-        ("recognised", _recognised(clip)),
+        ("recognised", _format_recognised(clip)),
         *(("note", text) for text in notes),
     ]
     return labelled_rows(clip.path, rows)
@@ -192,7 +192,7 @@ def _unit(clip: ClipInfo) -> str:
     return UNITS.get(clip.metres_per_unit, f"{clip.metres_per_unit:g} m")
 
 
-def _recognised(clip: ClipInfo) -> str:
+def _format_recognised(clip: ClipInfo) -> str:
     names = clip.unrecognised
     if not names:
         return f"all {clip.joints} joints"

@@ -311,7 +311,7 @@ FlagsType = TypeVar("FlagsType", bound=Flags)
 _NO_FLAG = Parameter(parse=False, negative="")
 
 
-class _Parsed:
+class _AnyValue:
     """Tells pydantic, which cyclopts asks if it is imported, that a parsed value need not have its text's type."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
@@ -344,7 +344,7 @@ def with_flags(
                 text_types.get(name, hints[name]),
                 option,
                 _NO_FLAG if name in cls.omitted else _build_flag(name, option, getattr(defaults, name), parsers),
-                _Parsed(),
+                _AnyValue(),
             ]
             for name, option in declared.items()
         }

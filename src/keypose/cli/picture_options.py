@@ -237,7 +237,7 @@ class TimelineJob:
 
     source: Path
     target: Path
-    finding: SwingsLoader
+    loader: SwingsLoader
     style: Style
     marked_frames: tuple[int, ...]
     select_options: Mapping[str, Any] | None  # keywords of ``select``; None: no keys
@@ -270,7 +270,7 @@ class ErrorCurveJob:
 
 def draw_timeline(job: TimelineJob) -> DrawnPicture:
     """Find the swings of one file and draw them."""
-    motion, swings = job.finding.find_swings(job.source)
+    motion, swings = job.loader.find_swings(job.source)
     if motion is None and job.select_options is not None:
         raise OptionError("holds swings and no motion to choose keys of", path=job.source, hint="--mark says frames")
     keys = _select_keys(motion, job.marked_frames, job.select_options)

@@ -220,7 +220,7 @@ def swings(
         },
     )
     load_options = load.load_options()
-    finding = SwingsLoader(
+    loader = SwingsLoader(
         load_options, parse_range(range_), check_fps(fps, "--fps"), options, bounds.max_deg, bounds.max_mm
     )
     share = check_level(level)
@@ -229,7 +229,7 @@ def swings(
         joint_names = parse_names("--joints", joints) if joints else ("all",)
         is_single_file = len(files) == 1 and [str(file.path) for file in inputs.files] == [str(Path(files[0]))]
         with_swings = write.json or is_single_file or bool(filters)
-        work = [SwingsJob(file.path, finding, share, joint_names, filters, sweep, with_swings) for file in inputs.files]
+        work = [SwingsJob(file.path, loader, share, joint_names, filters, sweep, with_swings) for file in inputs.files]
         # starting a worker takes less time than trying many thresholds on a clip
         is_slow = sweep or bounds.max_deg is not None or bounds.max_mm is not None
         workers = resolve_jobs(write.jobs, len(work) * (CLIPS_PER_WORKER if is_slow else 1))
@@ -239,7 +239,7 @@ def swings(
         raise inputs.problems[0]
     plan = build_plan(inputs, files, output, to, existing_policy, "swings", SWINGS_SUFFIXES)
     play_jobs = [
-        SwingEditJob(t.source, t.target, finding, share, steps, filters, keep_feet, not no_detail) for t in plan.targets
+        SwingEditJob(t.source, t.target, loader, share, steps, filters, keep_feet, not no_detail) for t in plan.targets
     ]
     check_level_of_edits(play_jobs)
     workers = resolve_jobs(write.jobs, len(play_jobs))

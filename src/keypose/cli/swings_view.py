@@ -148,11 +148,11 @@ def sweep_table(rows: Sequence[SweepRow | MeanRow], raw_bytes: float, width: int
 def _method_text(clip: SwingsResult, job: SwingsJob) -> str:
     """Return how the swings were found, as text."""
     threshold = f"threshold {clip.settings['threshold']:.3g}"
-    finding = job.loader
-    if finding.max_deg is not None:
-        text = f"the smallest within {finding.max_deg:g} degrees ({threshold})"
-    elif finding.max_mm is not None:
-        text = f"the smallest within {finding.max_mm:g} mm ({threshold})"
+    loader = job.loader
+    if loader.max_deg is not None:
+        text = f"the smallest within {loader.max_deg:g} degrees ({threshold})"
+    elif loader.max_mm is not None:
+        text = f"the smallest within {loader.max_mm:g} mm ({threshold})"
     else:
         text = threshold
     if clip.settings["fallback"] is not None:

@@ -74,9 +74,9 @@ def timeline(
     swings.check_modes(sweep=False, bounds=bounds, options=options, others={})
     marked_frames = parse_marked_frames(mark, keys)
     select_options = None if keys is None else keys.select_options()
-    finding = SwingsLoader(
+    loader = SwingsLoader(
         source.load.load_options(), source.frame_range(), None, options, bounds.max_deg, bounds.max_mm
     )
     target = check_picture_path(out, Path(file), overwrite=write.overwrite)
-    job = jobs.TimelineJob(Path(file), target, finding, jobs.build_style(chart), marked_frames, select_options)
+    job = jobs.TimelineJob(Path(file), target, loader, jobs.build_style(chart), marked_frames, select_options)
     return run_picture_job("Drawing", jobs.draw_timeline, job, json=write.json, quiet=write.quiet)

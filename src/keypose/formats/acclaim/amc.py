@@ -213,7 +213,7 @@ class _LineReader:
                 f"{frame} has {len(words) - 1} values for bone {bone}",
                 code="inconsistent",
                 line=line,
-                expected=f"{self._expected(joint)}",
+                expected=self._expected_values(joint),
             )
         numbers = []
         for word, dof in zip(words[1:], self.asf.dof[joint], strict=True):
@@ -248,7 +248,7 @@ class _LineReader:
                 f"frame {self.number} has no values for bone {name!r}",
                 code="missing_data",
                 line=self.line,
-                expected=f"{self._expected(missing)}",
+                expected=self._expected_values(missing),
             )
         for joint in self.moving_joints:
             self.values.extend(self.open_values[joint])
@@ -271,7 +271,7 @@ class _LineReader:
         columns = dict(zip(self.moving_joints, starts[:-1], strict=True))
         return AmcFrames(table, columns, self.first, degrees)
 
-    def _expected(self, joint: int) -> str:
+    def _expected_values(self, joint: int) -> str:
         dof = self.asf.dof[joint]
         return f"{len(dof)} ({' '.join(dof) or 'it does not move'}) by {self.asf.path.name}"
 
