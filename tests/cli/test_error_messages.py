@@ -61,7 +61,7 @@ def bvh(folder: Path) -> Path:
         (amc, [], "120 fps is assumed (the option fps sets another)"),
         (amc_without_skeleton, [], "found none; give it with --asf FILE"),
         (c3d_with_gaps, ["--gaps", "refuse"], "expected no gaps; --gaps fill fills them"),
-        (c3d_of_two_kinds, [], "in the file too: the animation 'rotations' is theirs"),
+        (c3d_of_two_kinds, [], "in the file too; the animation 'rotations' reads"),
         (c3d_of_two_kinds, ["--animation", "rotation"], "--animation rotation, expected a name or a number"),
         (c3d_of_two_kinds, ["--animation", "rotation"], "; did you mean 'rotations'?"),
         (glb, ["--animation", "7"], ": --animation 7, expected a name or a number from 0 of: "),
