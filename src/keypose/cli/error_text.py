@@ -39,17 +39,19 @@ def format_flag(option: str, value: Any = UNSET) -> str:
 def _flags() -> dict[str, str]:
     """Return the flags that differ from the keyword, by keyword; options of methods without a flag are set by --set."""
     from keypose import options
-    from keypose.cli.options import option_flag
+    from keypose.cli.options import field_flag, option_flag
     from keypose.methods import METHODS
+    from keypose.options import compare, library
 
     flags = {name: option_flag(name) for method in METHODS.values() for name in method.options}
-    for group in vars(options).values():
-        if isinstance(group, type) and group.__module__ == options.__name__ and group.__name__.endswith("Options"):
-            flags |= {
-                name: option.flag or f"--{name.replace('_', '-')}"
-                for name, option in options.declared_options(group).items()
-            }
-    return flags | {"frames": "--range"}
+    declared: dict[str, str] = {}  # of options with the same name the first counts: that of reading files
+    for module in (options, library, compare):
+        for group in vars(module).values():
+            if isinstance(group, type) and group.__module__ == module.__name__ and group.__name__.endswith("Options"):
+                for name, option in options.declared_options(group).items():
+                    if not option.flag.startswith("--no-"):
+                        declared.setdefault(name, field_flag(name, option))
+    return flags | declared | {"frames": "--range"}
 
 
 def _format_argument(value: Any) -> str:
