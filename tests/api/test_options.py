@@ -18,6 +18,7 @@ from pydantic import BaseModel
 import keypose as kp
 import keypose.options
 from keypose.api.swings import SwingKeywords
+from keypose.clip_edit import ExportOptions, SelectionSpec
 from keypose.limits import Limits
 from keypose.methods import METHODS
 from keypose.options import (
@@ -38,6 +39,7 @@ from keypose.options import (
     SwingOptions,
     UnbakeOptions,
     declared_options,
+    default_of,
 )
 from keypose.options.clip_edit import ClipKeyOptions, DetailOptions
 from keypose.options.compare import ComparisonOptions, DemoOptions
@@ -323,15 +325,12 @@ SCHEMAS: Mapping[type[BaseModel], tuple[type[Any], ...]] = {
     clip_schema.SearchRequest: (SearchOptions,),
     clip_schema.ListQuery: (ListOptions,),
     clip_schema.TrashQuery: (ListOptions,),
-    key_schema.SelectionSpec: (SelectOptions, ClipKeyOptions),
     key_schema.SelectionRequest: (CurveOptions, ClipKeyOptions),
     key_schema.CurvesRequest: (CurveOptions, DetailOptions),
     key_schema.ComparisonQuery: (ClipKeyOptions,),
     key_schema.StripQuery: (StripOptions,),
     key_schema.PngStripQuery: (StripOptions,),
     key_schema.StripRequest: (StripOptions,),
-    key_schema.ExportRequest: (CurveOptions, OutputOptions, StripOptions),
-    key_schema.BatchExportRequest: (ClipKeyOptions, OutputOptions),
 }
 # Pages have fewer rows than lists in Python; quick curves are not polished; some descriptions say more.
 OTHER_DEFAULTS = {"limit", "polish", "tag"}
@@ -363,6 +362,27 @@ def test_the_api_takes_options_from_their_classes(model: type[BaseModel]) -> Non
         assert (
             limits.get("le", option.max_value) is None or option.max_value is None or limits["le"] <= option.max_value
         )
+
+
+@pytest.mark.parametrize(
+    ("cls", "classes"),
+    [
+        (SelectionSpec, (SelectOptions, ClipKeyOptions)),
+        (ExportOptions, (ClipKeyOptions, CurveOptions, OutputOptions, StripOptions)),
+    ],
+)
+def test_edits_take_options_from_their_classes(cls: type[Any], classes: tuple[type[Any], ...]) -> None:
+    """The API takes these classes as they are."""
+    options = {name: (each, option) for each in classes for name, option in declared_options(each).items()}
+    hints = get_type_hints(cls, include_extras=True)
+    shared = {each.name: each for each in fields(cls) if each.name in options}
+    assert len(shared) >= 5
+    for name, field in shared.items():
+        options_class, declared = options[name]
+        option = next(each for each in hints[name].__metadata__ if isinstance(each, Option))
+        assert option.bounds == declared.bounds
+        assert name in OTHER_DESCRIPTIONS or option.help == declared.help
+        assert field.default == default_of(options_class, name)
 
 
 def find_repeated_declarations(sources: Iterable[str]) -> list[str]:

@@ -88,7 +88,7 @@ class ClipEditor:
 
         ``polish`` applies to Bezier curves only.
         """
-        keys = parse_frames(check_frames("frames", frames, min_value=0), self.motion, "frames")
+        keys = parse_frames(check_frames("frames", frames), self.motion, "frames")
         check_choice("interpolation", interpolation, INTERPOLATIONS)
         polished = check_bool("polish", polish) and interpolation == "bezier"
         key = ("keyed", tuple(keys.tolist()), interpolation, polished)

@@ -14,19 +14,18 @@ from typing import Annotated, Any, Literal, TypeAlias
 from keypose.cache import LruCache
 from keypose.clip_edit.clip_editor import ClipEditor, compute_score
 from keypose.clip_edit.display_data import DisplaySpace
-from keypose.clip_edit.field_checks import CheckedFields, Frame, TaggedUnion
+from keypose.clip_edit.field_checks import CheckedFields, Frame, TaggedUnion, sort_frames
 from keypose.clip_edit.steps import KeyStep, Paste, SwingStep
 from keypose.curves.edit import edit
 from keypose.errors import KeyposeError, OptionError
 from keypose.metrics import Score
 from keypose.model import KeyedMotion, Motion
 from keypose.options import CurveOptions, InterpolationOption, Option, SwingOptions, ThresholdOption
-from keypose.options.clip_edit import Residual
+from keypose.options.clip_edit import MAX_KEYS, Residual
 from keypose.swings import Swings
 from keypose.swings.edit import SwingEdit
 
 MAX_STEPS = 5_000
-MAX_KEYS = 20_000
 MAX_STATES = 64  # cached per draft, for undo
 MAX_TIPPING_CELLS = 1_000_000  # joints x frames beyond which balance is not checked
 
@@ -45,7 +44,7 @@ class KeysDraft(CheckedFields):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "frames", tuple(sorted(set(self.frames))))
+        object.__setattr__(self, "frames", sort_frames(self.frames))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,20 +6,21 @@ import re
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from keypose.clip_edit.clip_editor import ClipEditor, select_keys
 from keypose.clip_edit.drafts import Draft, KeysDraft, apply_draft
-from keypose.clip_edit.field_checks import check_frames
+from keypose.clip_edit.field_checks import MAX_TEXT, CheckedFields, Frame, sort_frames
 from keypose.clip_edit.selection_spec import SelectionSpec
 from keypose.errors import OptionError
 from keypose.formats import FORMATS, Format, save, swings_json, writable_suffixes
 from keypose.formats.base import Extra
 from keypose.model import KeyedMotion, Motion
-from keypose.options import Interpolation, check_option_int
-from keypose.options.clip_edit import ClipKeyOptions
+from keypose.options import CurveOptions, InterpolationOption, Option, OutputOptions, option_of
+from keypose.options.clip_edit import MAX_KEYS, ClipKeyOptions
+from keypose.options.pictures import Layout, PngTheme, StripOptions
 from keypose.pictures.report import report
 from keypose.pictures.strip import strip
 from keypose.swings import Swings
@@ -58,34 +59,48 @@ PICTURES = {
 
 
 @dataclass(frozen=True)
-class ExportOptions:
-    """What to export: the capture, curves through ``frames``, through a number of ``keys``, or a draft."""
+class FileOptions(CheckedFields):
+    """The format of exported files, and what is exported: the captures, or curves through a number of keys."""
 
-    format: str  # a suffix
-    frames: tuple[int, ...] | None = None
-    keys: int | None = None
-    interpolation: Interpolation = "bezier"
-    draft: Draft | None = None
-    tolerance_mm: float | None = None  # of .kps
-    lossless: bool = False  # of .kps: every number exactly, instead of a tolerance
-    theme: str = "light"  # of strips
-    layout: str = "side"
+    format: Annotated[
+        str, Option("A suffix, such as .bvh, .glb, .keys.json, .strip.svg, .report.html", max_length=MAX_TEXT)
+    ]
+    _: KW_ONLY
+    keys: Annotated[int | None, option_of(ClipKeyOptions, "keys", help="Number of keys; None: every frame.")] = None
+    tolerance_mm: Annotated[float | None, option_of(OutputOptions, "tolerance_mm")] = None
+    lossless: Annotated[bool, option_of(OutputOptions, "lossless")] = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         suffixes = export_suffixes()
         if self.format not in suffixes:
             raise OptionError(option="format", value=self.format, expected=f"one of {', '.join(suffixes)}")
-        if self.frames is not None:
-            object.__setattr__(self, "frames", check_frames("frames", self.frames, min_value=0))
-        if self.keys is not None:
-            check_option_int(ClipKeyOptions, "keys", self.keys)
-        if sum(each is not None for each in (self.frames, self.keys, self.draft)) > 1:
-            raise OptionError("several of frames, keys and draft", expected="one of them or none")
         for name, is_given in (("tolerance_mm", self.tolerance_mm is not None), ("lossless", self.lossless)):
             if is_given and (self.format in PICTURES or not motion_format(self.format).has_tolerance):
                 raise OptionError(
                     f"with {self.format}", option=name, value=getattr(self, name), expected="it with .kps alone"
                 )
+
+
+@dataclass(frozen=True)
+class ExportOptions(FileOptions):
+    """What to export of one clip: the capture, curves through ``frames`` or a number of ``keys``, or a draft."""
+
+    _: KW_ONLY
+    frames: Annotated[
+        tuple[Frame, ...] | None, Option("Keys; None: every frame, or the draft's.", max_length=MAX_KEYS)
+    ] = None
+    interpolation: InterpolationOption = CurveOptions.interpolation
+    draft: Draft | None = None
+    theme: Annotated[PngTheme, option_of(StripOptions, "theme")] = "light"
+    layout: Annotated[Layout, option_of(StripOptions, "layout")] = StripOptions.layout
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.frames is not None:
+            object.__setattr__(self, "frames", sort_frames(self.frames))
+        if sum(each is not None for each in (self.frames, self.keys, self.draft)) > 1:
+            raise OptionError("several of frames, keys and draft", expected="one of them or none")
 
 
 @dataclass(frozen=True)

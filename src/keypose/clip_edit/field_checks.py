@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields
 from functools import cache
 from types import NoneType, UnionType
@@ -10,13 +11,19 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias, Union, get_args
 
 from keypose.errors import OptionError
 from keypose.options import Option
+from keypose.options.clip_edit import MAX_FRAME, MAX_KEYS
 from keypose.validation import check_bool, check_choice, check_int, check_number, check_text
 
-MAX_FRAME = (1 << 31) - 1
 MAX_TEXT = 1000  # characters
+MAX_NAMES = 1000  # of joints in one list or mapping
+MAX_FIELDS = 100  # of one object
+MAX_DEPTH = 4  # of nested lists and mappings in untyped data
+MAX_INTEGER = 1 << 53  # JSON numbers are exact up to here
 
 Frame: TypeAlias = Annotated[int, Option("A frame, from 0.", min_value=0, max_value=MAX_FRAME)]
-Finite: TypeAlias = Annotated[float, Option("A finite number.")]
+Frames: TypeAlias = Annotated[tuple[Frame, ...], Option("", max_length=MAX_KEYS)]
+Text: TypeAlias = Annotated[str, Option("", max_length=MAX_TEXT)]
+Finite: TypeAlias = Annotated[float, Option("")]
 Triple: TypeAlias = tuple[Finite, Finite, Finite]
 Quaternion: TypeAlias = tuple[Finite, Finite, Finite, Finite]  # wxyz
 
@@ -36,11 +43,61 @@ class TaggedUnion:
         return {"type": "tagged-union", "discriminator": self.tag, "choices": choices}
 
 
+class PlainData:
+    """Annotation of untyped data: neither deep nor long, without numbers that are not finite.
+
+    Only the server checks it, with pydantic, which calls the method that begins with ``__get_pydantic``.
+    """
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> dict[str, Any]:
+        """Return the schema of ``source`` after ``check_plain``."""
+        return _check_before(check_plain, handler(source))
+
+
+def check_plain(value: Any) -> Any:
+    """Return ``value``; ValueError if it is too deep or too long, or holds numbers that are not finite."""
+    pending, n_values = [(value, 0)], 0
+    while pending:
+        item, depth = pending.pop()
+        n_values += 1
+        if depth > MAX_DEPTH or n_values > MAX_NAMES:
+            raise ValueError(f"too large, expected at most {MAX_NAMES} values nested at most {MAX_DEPTH} deep")
+        if isinstance(item, dict):
+            pending += [(each, depth + 1) for each in item.values()]
+        elif isinstance(item, list):
+            pending += [(each, depth + 1) for each in item]
+        elif isinstance(item, float) and not math.isfinite(item):
+            raise ValueError(f"{item}, expected a finite number")
+        elif isinstance(item, int) and abs(item) > MAX_INTEGER:
+            raise ValueError(f"number too large, expected at most {MAX_INTEGER}")
+    return value
+
+
+def check_field_count(value: Any) -> Any:
+    """Return ``value``; ValueError if it is an object with too many fields to report each of them."""
+    if isinstance(value, dict) and len(value) > MAX_FIELDS:
+        raise ValueError(f"{len(value)} fields, expected those that are described")
+    return value
+
+
+def _check_before(check: Callable[[Any], Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """Return a schema of pydantic that calls ``check`` before validation."""
+    return {"type": "function-before", "function": {"type": "no-info", "function": check}, "schema": schema}
+
+
 @dataclass(frozen=True)
 class CheckedFields:
-    """Base of dataclasses whose fields are checked against their annotations: sequences become tuples."""
+    """Base of dataclasses whose fields are checked against their annotations: sequences become tuples.
+
+    The server reads them with pydantic, which calls the method that begins with ``__get_pydantic``.
+    """
 
     __pydantic_config__: ClassVar[Mapping[str, str]] = {"extra": "forbid"}  # the server rejects unknown fields
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> dict[str, Any]:
+        """Return the schema of the class; objects with too many fields are rejected before each is validated."""
+        return _check_before(check_field_count, handler(cls))  # ``source`` may be a union with it
 
     def __post_init__(self) -> None:
         checked_type: Any = type(self)
@@ -70,6 +127,10 @@ def _check_value(name: str, value: Any, hint: Any, option: Option) -> Any:
         return check_choice(name, value, arguments)
     if origin is tuple:
         return _check_tuple(name, value, arguments, option)
+    if origin is dict:
+        return _check_dict(name, value, arguments, option)
+    if hint is Any:
+        return value
     if hint is bool:
         return check_bool(name, value)
     if hint is int:
@@ -95,23 +156,23 @@ def _check_tuple(name: str, value: Any, item_types: tuple[Any, ...], option: Opt
     return tuple(_check_value(name, item, hint, NO_LIMITS) for item, hint in zip(items, item_types, strict=True))
 
 
+def _check_dict(name: str, value: Any, types: tuple[Any, ...], option: Option) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise OptionError(option=name, value=value, expected="a mapping of names to values")
+    _check_length(name, value, "entries", option)
+    key_type, value_type = types
+    return {
+        _check_value(name, key, key_type, NO_LIMITS): _check_value(f"{name} of {key}", each, value_type, NO_LIMITS)
+        for key, each in value.items()
+    }
+
+
 def _check_length(name: str, value: Any, unit: str, option: Option) -> Any:
     if option.min_length is not None and len(value) < option.min_length:
         raise OptionError(f"{len(value)} {unit}", option=name, expected=f"at least {option.min_length}")
     if option.max_length is not None and len(value) > option.max_length:
         raise OptionError(f"{len(value)} {unit}", option=name, expected=f"at most {option.max_length}")
     return value
-
-
-def check_mapping(name: str, value: Any, keys: Iterable[str]) -> dict[str, Any]:
-    """Return ``value`` as a dictionary that has no keys besides ``keys``."""
-    if not isinstance(value, Mapping):
-        raise OptionError(option=name, value=value, expected="a mapping of names to values")
-    allowed = tuple(keys)
-    for key in value:
-        if key not in allowed:
-            raise OptionError(f"{key!r}", option=name, expected=f"only {', '.join(allowed)}")
-    return dict(value)
 
 
 def check_sequence(name: str, value: Any) -> tuple[Any, ...]:
@@ -121,18 +182,11 @@ def check_sequence(name: str, value: Any) -> tuple[Any, ...]:
     return tuple(value)
 
 
-def check_frames(name: str, value: Any, *, min_value: int) -> tuple[int, ...]:
-    """Return integers sorted and without duplicates."""
-    return tuple(sorted({check_int(name, each, min_value=min_value) for each in check_sequence(name, value)}))
+def check_frames(name: str, value: Any) -> tuple[int, ...]:
+    """Return frames sorted and without duplicates."""
+    return sort_frames(_check_value(name, value, Frames, NO_LIMITS))
 
 
-def check_texts(name: str, value: Any) -> tuple[str, ...]:
-    """Return texts in their order."""
-    return tuple(check_text(name, each) for each in check_sequence(name, value))
-
-
-def check_weights(name: str, value: Any) -> dict[str, float]:
-    """Return a mapping of texts to finite numbers."""
-    if not isinstance(value, Mapping):
-        raise OptionError(option=name, value=value, expected="a mapping such as {'hands': 2.0}")
-    return {check_text(name, key): check_number(f"{name} of {key}", each) for key, each in value.items()}
+def sort_frames(frames: Iterable[int]) -> tuple[int, ...]:
+    """Return ``frames`` sorted and without duplicates."""
+    return tuple(sorted(set(frames)))

@@ -1,18 +1,30 @@
-"""Options of a selection of keys, without the number of keys."""
+"""Options of a selection of keys, without the number of keys.
+
+The API takes the class as it is: its annotations are its schema.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from dataclasses import dataclass, fields, replace
+from typing import Annotated, Any
 
-from keypose.clip_edit.field_checks import check_frames, check_mapping, check_texts, check_weights
+from keypose.clip_edit.field_checks import (
+    MAX_NAMES,
+    MAX_TEXT,
+    CheckedFields,
+    Finite,
+    Frame,
+    PlainData,
+    Text,
+    sort_frames,
+)
 from keypose.errors import OptionError
 from keypose.methods import METHODS
 from keypose.model import Motion
-from keypose.options import DEFAULT_METHOD, SelectOptions, check_option_int, check_option_number
-from keypose.options.clip_edit import ClipKeyOptions
+from keypose.options import DEFAULT_METHOD, Option, SelectOptions, option_of
+from keypose.options.clip_edit import MAX_KEYS, ClipKeyOptions
 from keypose.validation import check_choice
 
 MIN_LADDER_KEYS, FRAMES_PER_KEY, MAX_LADDER_KEYS = 60, 5, 400  # default size of a ladder
@@ -26,51 +38,37 @@ RESERVED_OPTIONS = ("pins", "excluded", "threads", "top_only")  # fields of thei
 
 
 @dataclass(frozen=True)
-class SelectionSpec:
-    """A method with its options. Frames count from 0; ``first_frame`` and ``last_frame`` are both inclusive."""
+class SelectionSpec(CheckedFields):
+    """A method with its options, without the number of keys.
 
-    method: str = DEFAULT_METHOD
-    joints: tuple[str, ...] | None = None  # names, body parts or groups; None: the default of the method
-    weights: Mapping[str, float] | None = None
-    pins: tuple[int, ...] = ()
-    excluded: tuple[int, ...] = ()
-    first_frame: int | None = None
-    last_frame: int | None = None
-    max_keys: int | None = None  # None: chosen by the length of the clip
-    smoothing_s: float = 0.0
-    options: Mapping[str, Any] | None = field(default=None)  # of the method; None: see default_options
+    Frames count from 0; ``first_frame`` and ``last_frame`` are both inclusive.
+    """
+
+    method: Annotated[str, option_of(SelectOptions, "method", max_length=MAX_TEXT)] = SelectOptions.method
+    joints: Annotated[tuple[Text, ...] | None, option_of(SelectOptions, "joints", max_length=MAX_NAMES)] = None
+    weights: Annotated[dict[Text, Finite] | None, option_of(SelectOptions, "weights", max_length=MAX_NAMES)] = None
+    pins: Annotated[tuple[Frame, ...], option_of(SelectOptions, "pins", max_length=MAX_KEYS)] = ()
+    excluded: Annotated[tuple[Frame, ...], option_of(SelectOptions, "excluded", max_length=MAX_KEYS)] = ()
+    first_frame: Annotated[int | None, option_of(ClipKeyOptions, "first_frame")] = None
+    last_frame: Annotated[int | None, option_of(ClipKeyOptions, "last_frame")] = None
+    max_keys: Annotated[int | None, option_of(ClipKeyOptions, "max_keys")] = None
+    smoothing_s: Annotated[float, option_of(SelectOptions, "smoothing_s")] = SelectOptions.smoothing_s
+    options: Annotated[
+        dict[Text, Any] | None,
+        Option("Of the method: objective, cost, ...; None: the best for the clip in interactive time."),
+        PlainData(),
+    ] = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("pins", "excluded"):
+            object.__setattr__(self, name, sort_frames(getattr(self, name)))
         check_choice("method", self.method, tuple(METHODS))
-        set_ = object.__setattr__
-        set_(self, "joints", None if self.joints is None else check_texts("joints", self.joints))
-        set_(self, "weights", None if self.weights is None else check_weights("weights", self.weights))
-        set_(self, "pins", check_frames("pins", self.pins, min_value=0))
-        set_(self, "excluded", check_frames("excluded", self.excluded, min_value=0))
-        for name in ("first_frame", "last_frame", "max_keys"):
-            if getattr(self, name) is not None:
-                set_(self, name, check_option_int(ClipKeyOptions, name, getattr(self, name)))
-        set_(
-            self,
-            "smoothing_s",
-            check_option_number(SelectOptions, "smoothing_s", self.smoothing_s),
-        )
-        if self.options is not None:
-            self._check_options()
-
-    def _check_options(self) -> None:
-        if not isinstance(self.options, Mapping):
-            raise OptionError(option="options", value=self.options, expected="a mapping, such as {'objective': 'sum'}")
         names = tuple(name for name in METHODS[self.method].options if name not in RESERVED_OPTIONS)
-        for name in self.options:
+        for name in self.options or ():
             if name not in names:
                 expected = f"one of {', '.join(names)}" if names else "none"
                 raise OptionError(f"is no option of {self.method}", option="options", value=name, expected=expected)
-
-    @staticmethod
-    def parse(payload: Mapping[str, Any]) -> SelectionSpec:
-        """Return the spec described by plain data; OptionError if it is invalid."""
-        return SelectionSpec(**check_mapping("spec", payload, tuple(each.name for each in fields(SelectionSpec))))
 
     def cache_key(self) -> tuple[Any, ...]:
         """Return a hashable value that is equal for equal specs only."""

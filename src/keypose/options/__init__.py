@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_type_hints
@@ -84,11 +84,23 @@ class Option:
             value_schema["allow_inf_nan"] = False
         elif value_schema["type"] == "tuple" and self.max_length is not None:
             value_schema["fail_fast"] = True  # a long list may have as many errors
+        elif value_schema["type"] == "dict":  # a long mapping, too
+            return {
+                "type": "function-before",
+                "function": {"type": "no-info", "function": self._check_size},
+                "schema": schema,
+            }
         return schema
+
+    def _check_size(self, value: Any) -> Any:
+        """Return ``value``; ValueError if it is a mapping with too many entries."""
+        if isinstance(value, dict) and self.max_length is not None and len(value) > self.max_length:
+            raise ValueError(f"{len(value)} entries, expected at most {self.max_length}")
+        return value
 
     def __get_pydantic_json_schema__(self, schema: Any, handler: Callable[[Any], dict[str, Any]]) -> dict[str, Any]:
         """Return the JSON schema with the help text."""
-        return handler(schema) | {"description": self.help}
+        return handler(schema) | ({"description": self.help} if self.help else {})
 
 
 _DECLARED: dict[type[Any], Mapping[str, Option]] = {}
@@ -103,6 +115,11 @@ def declared_options(options: type[Any]) -> Mapping[str, Option]:
             for each in fields(options)
         }
     return _DECLARED[options]
+
+
+def option_of(options: type[Any], name: str, **changes: Any) -> Option:
+    """Return the option of a field, with the ``changes`` of one use of it."""
+    return replace(declared_options(options)[name], **changes)
 
 
 def check_option_int(options: type[Any], name: str, value: Any) -> int:

@@ -9,6 +9,7 @@ from keypose.options import Option
 
 Layout: TypeAlias = Literal["side", "time", "path", "expanded", "in-place"]
 ThemeName: TypeAlias = Literal["light", "dark", "page", "notebook"]
+PngTheme: TypeAlias = Literal["light", "dark"]  # without CSS variables
 CurveValues: TypeAlias = Literal["auto", "euler", "positions"]
 
 MIN_SIZE_PX, MAX_SIZE_PX = 80.0, 8000.0  # width and height of charts

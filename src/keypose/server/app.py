@@ -100,7 +100,10 @@ async def _on_keypose_error(request: Request, error: KeyposeError) -> Response:
 async def _on_bad_request(request: Request, error: RequestValidationError) -> Response:
     if wants_html(request.scope):
         return _respond_not_found(request, {}, code="unknown_page")
-    problems = [(".".join(map(str, each["loc"][1:])), each["msg"]) for each in error.errors()[:5]]
+    errors = error.errors()[:5]
+    if len(errors) == 1 and isinstance(cause := errors[0].get("ctx", {}).get("error"), KeyposeError):
+        return await _on_keypose_error(request, cause)
+    problems = [(".".join(map(str, each["loc"][1:])), each["msg"]) for each in errors]
     message = "; ".join(f"{option}: {problem}" if option else problem for option, problem in problems)
     option = next((option for option, _ in problems if option), None)
     payload = error_response(message or "the request is not valid", code="request", option=option)

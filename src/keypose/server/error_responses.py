@@ -12,6 +12,7 @@ from math import isfinite
 from pathlib import PurePath
 from typing import Any
 
+from keypose.clip_edit.field_checks import MAX_INTEGER, MAX_TEXT
 from keypose.errors import (
     UNSET,
     FormatError,
@@ -20,7 +21,7 @@ from keypose.errors import (
     choose_text,
     format_value,
 )
-from keypose.server.schema import MAX_INTEGER, MAX_TEXT, ErrorDetails, ErrorResponse
+from keypose.server.schema import ErrorDetails, ErrorResponse
 
 
 @dataclass(frozen=True)

@@ -395,7 +395,10 @@ export interface components {
         BatchExportRequest: {
             /** Clips */
             clips: string[];
-            /** Format */
+            /**
+             * Format
+             * @description A suffix, such as .bvh, .glb, .keys.json, .strip.svg, .report.html
+             */
             format: string;
             /**
              * Keys
@@ -843,10 +846,10 @@ export interface components {
             error: components["schemas"]["ErrorDetails"];
         };
         /**
-         * ExportRequest
-         * @description An export of one clip.
+         * ExportOptions
+         * @description What to export of one clip: the capture, curves through ``frames`` or a number of ``keys``, or a draft.
          */
-        ExportRequest: {
+        ExportOptions: {
             /** Draft */
             draft?: (components["schemas"]["KeysDraft"] | components["schemas"]["SwingsDraft"]) | null;
             /**
@@ -866,6 +869,11 @@ export interface components {
              * @enum {string}
              */
             interpolation: "bezier" | "natural" | "linear";
+            /**
+             * Keys
+             * @description Number of keys; None: every frame.
+             */
+            keys?: number | null;
             /**
              * Layout
              * @description Poses side by side, spaced by time, at their true positions, along the path but pushed apart so that no pose covers another, or all in one place.
@@ -1062,10 +1070,7 @@ export interface components {
          * @description Intensify all swings of a joint, body part or group.
          */
         IntensifySwings: {
-            /**
-             * Factor
-             * @description A finite number.
-             */
+            /** Factor */
             factor: number;
             /**
              * Joint
@@ -1478,10 +1483,7 @@ export interface components {
          * @description Multiply the angle of swings.
          */
         ScaleSwing: {
-            /**
-             * Factor
-             * @description A finite number.
-             */
+            /** Factor */
             factor: number;
             /**
              * Index
@@ -1659,7 +1661,9 @@ export interface components {
         };
         /**
          * SelectionSpec
-         * @description Options of a selection, without the number of keys.
+         * @description A method with its options, without the number of keys.
+         *
+         *     Frames count from 0; ``first_frame`` and ``last_frame`` are both inclusive.
          */
         SelectionSpec: {
             /**
@@ -2449,7 +2453,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["ExportRequest"];
+                "application/json": components["schemas"]["ExportOptions"];
             };
         };
         responses: {

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 from starlette.responses import Response
 
+from keypose.clip_edit import SelectionSpec
 from keypose.clip_edit.display_data import MEDIA_TYPE
 from keypose.errors import OptionError
 from keypose.methods import METHODS
@@ -14,6 +15,7 @@ from keypose.server.app_state import AppStateDep, is_cached, run_task
 from keypose.server.schema import ClipHash
 from keypose.server.schema.clips import ClipDetails
 from keypose.server.schema.keys import (
+    SPEC,
     ComparisonQuery,
     CurvesHeader,
     CurvesRequest,
@@ -23,7 +25,6 @@ from keypose.server.schema.keys import (
     LadderResponse,
     SelectionRequest,
     SelectionResponse,
-    SelectionSpec,
 )
 from keypose.server.workers.clip_worker import REVALIDATE, etag
 
@@ -77,16 +78,14 @@ async def get_frames(
 @router.post("/api/clips/{clip}/ladder", tags=["keys"], response_model=LadderResponse)
 async def get_ladder(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionSpec) -> Response:
     """Return the selections for every number of keys."""
-    spec = body.model_dump(mode="json", exclude_unset=True)
-    return await run_task(request, state, "ladder", clip, {"clip": clip, "spec": spec}, SELECT_TIMEOUT_S)
+    payload = {"clip": clip, "spec": SPEC.dump_python(body, mode="json")}
+    return await run_task(request, state, "ladder", clip, payload, SELECT_TIMEOUT_S)
 
 
 @router.post("/api/clips/{clip}/selection", tags=["keys"], response_model=SelectionResponse)
 async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionRequest) -> Response:
     """Return the fewest keys whose curves stay within a tolerance."""
-    spec = body.spec.model_dump(mode="json", exclude_unset=True)
-    options = {"tolerance_mm": body.tolerance_mm, "interpolation": body.interpolation}
-    payload = {"clip": clip, "spec": spec, **options}
+    payload = {"clip": clip, **body.model_dump(mode="json")}
     return await run_task(request, state, "selection", clip, payload, SELECT_TIMEOUT_S, is_slow=True)
 
 

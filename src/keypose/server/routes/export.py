@@ -14,7 +14,7 @@ from fastapi import APIRouter, Request
 from starlette.responses import Response, StreamingResponse
 
 import keypose
-from keypose.clip_edit import safe_stem
+from keypose.clip_edit import ExportOptions, safe_stem
 from keypose.clip_edit.export import is_compressed, unique_names
 from keypose.errors import KeyposeError
 from keypose.library.records import Clip
@@ -22,7 +22,7 @@ from keypose.server.app_state import AppStateDep, run_task, run_until_disconnect
 from keypose.server.error_responses import error_details
 from keypose.server.routes.clips import EXPORT_TIMEOUT_S, FILE, ZIP
 from keypose.server.schema import ClipHash
-from keypose.server.schema.keys import BatchExportRequest, ExportRequest
+from keypose.server.schema.keys import EXPORT, FILE_OPTIONS, BatchExportRequest
 from keypose.server.workers.clip_worker import content_disposition
 
 router = APIRouter(tags=["export"])
@@ -34,20 +34,20 @@ FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same clips give the same bytes
 
 
 @router.post("/api/clips/{clip}/export", response_class=Response, responses=FILE)
-async def export_clip(request: Request, state: AppStateDep, clip: ClipHash, body: ExportRequest) -> Response:
+async def export_clip(request: Request, state: AppStateDep, clip: ClipHash, body: ExportOptions) -> Response:
     """Return a clip, its keys or an edit of it as a file."""
-    payload = {"clip": clip, **body.model_dump(mode="json")}
+    payload = {"clip": clip, "options": EXPORT.dump_python(body, mode="json")}
     return await run_task(request, state, "export", clip, payload, EXPORT_TIMEOUT_S)
 
 
 @router.post("/api/export", response_class=StreamingResponse, responses=ZIP)
 async def export_clips(request: Request, state: AppStateDep, body: BatchExportRequest) -> Response:
     """Return several clips as a zip with a manifest."""
-    options = body.model_dump(mode="json", exclude={"clips"}, exclude_none=True)
+    options = FILE_OPTIONS.dump_python(body, mode="json")
     clips = [await state.get_clip(digest) for digest in dict.fromkeys(body.clips)]
 
     async def export(digest: str) -> bytes:
-        result = await state.workers.run("export", digest, {"clip": digest, **options}, EXPORT_TIMEOUT_S)
+        result = await state.workers.run("export", digest, {"clip": digest, "options": options}, EXPORT_TIMEOUT_S)
         return result.body
 
     # The first clip is exported before anything is sent: an invalid request gets an error, not a broken zip.

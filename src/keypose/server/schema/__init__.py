@@ -2,60 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from keypose.clip_edit.field_checks import MAX_FRAME
+from keypose.clip_edit.field_checks import MAX_TEXT, check_field_count
 from keypose.errors import UNSET
 from keypose.options import declared_options, default_of
 
 MAX_CLIPS = 200  # in one response
 MAX_SKIP = 900  # hits of a search on earlier pages
-MAX_NAMES = 1000  # of joints in one request
-MAX_TEXT = 1000  # characters
-MAX_FIELDS = 100  # of one object
-MAX_DEPTH = 4  # of nested lists and objects in untyped data
-MAX_INTEGER = 1 << 53  # JSON numbers are exact up to here
 
 ClipHash = Annotated[str, Field(pattern="^[0-9a-f]{64}$", description="sha256 of the clip's content")]
-Frame = Annotated[int, Field(ge=0, le=MAX_FRAME)]
 Text = Annotated[str, Field(max_length=MAX_TEXT)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-
-
-def check_few_entries(value: Any) -> Any:
-    """Reject an object with too many fields before each of them is validated."""
-    if isinstance(value, dict) and len(value) > MAX_NAMES:
-        raise ValueError(f"{len(value)} entries, expected at most {MAX_NAMES}")
-    return value
-
-
-def check_plain(value: Any) -> Any:
-    """Reject untyped data that is too deep or too long, or holds numbers that are not finite."""
-    pending, n_values = [(value, 0)], 0
-    while pending:
-        item, depth = pending.pop()
-        n_values += 1
-        if depth > MAX_DEPTH or n_values > MAX_NAMES:
-            raise ValueError(f"too large, expected at most {MAX_NAMES} values nested at most {MAX_DEPTH} deep")
-        if isinstance(item, dict):
-            pending += [(each, depth + 1) for each in item.values()]
-        elif isinstance(item, list):
-            pending += [(each, depth + 1) for each in item]
-        elif isinstance(item, float) and not math.isfinite(item):
-            raise ValueError(f"{item}, expected a finite number")
-        elif isinstance(item, int) and abs(item) > MAX_INTEGER:
-            raise ValueError(f"number too large, expected at most {MAX_INTEGER}")
-    return value
-
-
-def check_field_count(value: Any) -> Any:
-    """Reject an object with too many fields before each of them is validated."""
-    if isinstance(value, dict) and len(value) > MAX_FIELDS:
-        raise ValueError(f"{len(value)} fields, expected those that are described")
-    return value
 
 
 def option_field(
@@ -73,10 +33,6 @@ def option_field(
         le=option.max_value if max_value is None else max_value,
         description=description or option.help,
     )
-
-
-FewEntries = BeforeValidator(check_few_entries)
-PlainData = BeforeValidator(check_plain)
 
 
 class RequestModel(BaseModel):

@@ -2,57 +2,27 @@
 
 from __future__ import annotations
 
+from dataclasses import KW_ONLY, dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, model_validator
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from keypose.clip_edit import drafts
-from keypose.clip_edit.drafts import MAX_KEYS, MAX_STEPS, Keys
-from keypose.clip_edit.field_checks import MAX_FRAME
-from keypose.options import CurveOptions, Interpolation, OutputOptions, SelectOptions
-from keypose.options.clip_edit import ClipKeyOptions, Residual
-from keypose.options.pictures import Layout, StripOptions
-from keypose.server.schema import (
-    MAX_NAMES,
-    ClipHash,
-    FewEntries,
-    Finite,
-    Frame,
-    PlainData,
-    RequestModel,
-    ResponseModel,
-    Text,
-    check_field_count,
-    option_field,
-)
+from keypose.clip_edit.drafts import MAX_STEPS, Draft, Keys
+from keypose.clip_edit.export import ExportOptions, FileOptions
+from keypose.clip_edit.field_checks import Frames
+from keypose.clip_edit.selection_spec import SelectionSpec
+from keypose.options import CurveOptions, Interpolation
+from keypose.options.clip_edit import MAX_KEYS, ClipKeyOptions, Residual
+from keypose.options.pictures import Layout, PngTheme, StripOptions
+from keypose.server.schema import ClipHash, RequestModel, ResponseModel, option_field
 from keypose.server.schema.clips import ClipRow, SwingBar
 
 MAX_FRAMES_LENGTH = 5000  # characters of a list of frames
 MAX_STRIP_PX = 2000.0  # height of a strip that is drawn for a page
 MAX_UNDO_STATES = 2 * MAX_STEPS + 2  # after each step the residual may change once
 
-Names = Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=MAX_NAMES)]
-Frames = Annotated[tuple[Frame, ...], Field(fail_fast=True, max_length=MAX_KEYS)]
 Stride = Annotated[int, Field(ge=1, le=10_000, description="Positions of every stride-th frame.")]
 StripTheme = Literal["light", "dark", "page"]
-PngTheme = Literal["light", "dark"]  # without CSS variables
-
-
-class SelectionSpec(RequestModel):
-    """Options of a selection, without the number of keys."""
-
-    method: Text = option_field(SelectOptions, "method")
-    joints: Names | None = option_field(SelectOptions, "joints")
-    weights: Annotated[dict[Text, Finite], FewEntries] | None = option_field(SelectOptions, "weights")
-    pins: Frames = option_field(SelectOptions, "pins")
-    excluded: Frames = option_field(SelectOptions, "excluded")
-    first_frame: int | None = option_field(ClipKeyOptions, "first_frame", max_value=MAX_FRAME)
-    last_frame: int | None = option_field(ClipKeyOptions, "last_frame", max_value=MAX_FRAME)
-    max_keys: int | None = option_field(ClipKeyOptions, "max_keys", max_value=MAX_KEYS)
-    smoothing_s: float = option_field(SelectOptions, "smoothing_s")
-    options: Annotated[dict[Text, Any], PlainData] | None = Field(
-        None, description="Of the method: objective, cost, ...; None: the best for the clip in interactive time."
-    )
 
 
 class Cliff(ResponseModel):
@@ -105,19 +75,6 @@ class CurvesRequest(RequestModel):
     )
     residual: Residual = 0.0
     stride: Stride = 1
-
-
-def check_field_counts(value: Any) -> Any:
-    """Reject a draft that has too many fields, or whose steps have, before each of them is validated."""
-    if isinstance(value, dict):
-        steps = value.get("steps")
-        for item in (value, *(steps[:MAX_STEPS] if isinstance(steps, list) else ())):
-            check_field_count(item)
-    return value
-
-
-Draft = Annotated[drafts.Draft, BeforeValidator(check_field_counts)]
-DRAFT: TypeAdapter[drafts.Draft] = TypeAdapter(drafts.Draft)
 
 
 class EditRequest(RequestModel):
@@ -287,26 +244,16 @@ class DraftResponse(ResponseModel):
     undo_index: int | None = None
 
 
-class ExportRequest(RequestModel):
-    """An export of one clip."""
-
-    format: Text = Field(description="A suffix, such as .bvh, .glb, .keys.json, .strip.svg, .report.html")
-    frames: Frames | None = Field(None, description="Keys; None: every frame, or the draft's.")
-    interpolation: Interpolation = option_field(CurveOptions, "interpolation")
-    draft: Draft | None = None
-    tolerance_mm: float | None = option_field(OutputOptions, "tolerance_mm")
-    lossless: bool = option_field(OutputOptions, "lossless")
-    theme: PngTheme = option_field(StripOptions, "theme")
-    layout: Layout = option_field(StripOptions, "layout")
-
-
-class BatchExportRequest(RequestModel):
+@dataclass(frozen=True)
+class BatchExportRequest(FileOptions):
     """An export of several clips."""
 
+    _: KW_ONLY
     clips: Annotated[tuple[ClipHash, ...], Field(fail_fast=True, min_length=1, max_length=1000)]
-    format: Text
-    keys: int | None = option_field(
-        ClipKeyOptions, "keys", max_value=MAX_KEYS, description="Number of keys; None: every frame."
-    )
-    tolerance_mm: float | None = option_field(OutputOptions, "tolerance_mm")
-    lossless: bool = option_field(OutputOptions, "lossless")
+
+
+# Those types of requests that are no models of pydantic.
+DRAFT: TypeAdapter[Draft] = TypeAdapter(Draft)
+SPEC: TypeAdapter[SelectionSpec] = TypeAdapter(SelectionSpec)
+EXPORT: TypeAdapter[ExportOptions] = TypeAdapter(ExportOptions)
+FILE_OPTIONS: TypeAdapter[FileOptions] = TypeAdapter(FileOptions)

@@ -14,7 +14,6 @@ from urllib.parse import quote
 import keypose
 from keypose import metrics
 from keypose.clip_edit import (
-    ExportOptions,
     FrameData,
     SelectionSpec,
     apply_draft,
@@ -32,6 +31,8 @@ from keypose.pictures.strip import strip
 from keypose.server.schema.clips import ClipDetails, ClipRow
 from keypose.server.schema.keys import (
     DRAFT,
+    EXPORT,
+    SPEC,
     Cliff,
     Comparison,
     LadderResponse,
@@ -107,7 +108,7 @@ def draw_strip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
 def compute_ladder(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     """Return the selections for every number of keys."""
     start = time.perf_counter()
-    view = get_editor(context, payload["clip"]).ladder_view(SelectionSpec.parse(payload["spec"]))
+    view = get_editor(context, payload["clip"]).ladder_view(SPEC.validate_python(payload["spec"]))
     return TaskResult.from_model(_ladder_response(view, 1000.0 * (time.perf_counter() - start)))
 
 
@@ -135,7 +136,7 @@ def _ladder_response(view: LadderView, elapsed_ms: float) -> LadderResponse:
 
 def select_within(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     """Return the fewest keys within a tolerance."""
-    editor, spec = get_editor(context, payload["clip"]), SelectionSpec.parse(payload["spec"])
+    editor, spec = get_editor(context, payload["clip"]), SPEC.validate_python(payload["spec"])
     frames = editor.select_within(spec, payload["tolerance_mm"], payload["interpolation"])
     return TaskResult.from_model(SelectionResponse(keys=len(frames), frames=frames))
 
@@ -184,10 +185,7 @@ def compare(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
 def export(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     """Return a clip as a file."""
     editor = get_editor(context, payload["clip"])
-    options = {name: value for name, value in payload.items() if name != "clip" and value is not None}
-    if "draft" in options:
-        options["draft"] = DRAFT.validate_python(options["draft"])
-    file = export_clip(editor, ExportOptions(**options))
+    file = export_clip(editor, EXPORT.validate_python(payload["options"]))
     return TaskResult(file.data, file.media_type, {"Content-Disposition": content_disposition(file.name)})
 
 
