@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from pathlib import Path
-from typing import Annotated, Any, ForwardRef, Unpack, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, get_type_hints
 
 import pytest
 from pydantic import BaseModel
@@ -117,8 +117,9 @@ CONTRACTS = {
                        ("joints", "weights", "features", "smoothing_s")),
     "strip": Contract(kp.strip, (StripOptions,), ("motion", "selection", "path")),
     "swings": Contract(kp.swings, (SwingOptions,), ("motion",), (), {"left_out": "str | Sequence[str] | None"}),
-    "swings_within": Contract(kp.swings_within, (SwingOptions, SwingBoundOptions), ("motion", "thresholds"),
-                              ("threshold", "fallback", "fallback_deg"),
+    "swings_within": Contract(kp.swings_within, (SwingOptions, SwingBoundOptions),
+                              ("motion", "thresholds", "translation_mm"),  # None: a share of the bound
+                              ("threshold", "fallback", "fallback_deg", "translation_mm"),
                               {"left_out": "str | Sequence[str] | None"}, described_by=kp.swings),
     "timeline": Contract(kp.timeline, (TimelineOptions,), ("swings", "path", "keys"), (), JOINTS),
     "tips_over": Contract(kp.tips_over, (), ("before", "after", "source", "min_duration_s", "worse_mm")),
@@ -151,27 +152,20 @@ LIBRARY_METHODS_WITHOUT_OPTIONS = {
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter, or a key of a TypedDict that a function takes as keywords."""
+    """A parameter of a function."""
 
     annotation: str
     type_: Any
-    default: Any  # MISSING: a key of a TypedDict
+    default: Any
 
 
 def list_parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
-    """Return the parameters by name, with the keys of ``**options: Unpack[...]``."""
+    """Return the parameters by name."""
     hints = get_type_hints(function)
-    parameters = {}
-    for name, each in inspect.signature(function).parameters.items():
-        if each.kind is each.VAR_KEYWORD and get_origin(hints[name]) is Unpack:
-            (keywords,) = get_args(hints[name])
-            types = get_type_hints(keywords)
-            for key, annotation in keywords.__annotations__.items():
-                text = annotation.__forward_arg__ if isinstance(annotation, ForwardRef) else str(annotation)
-                parameters[key] = Parameter(text, types[key], MISSING)
-        else:
-            parameters[name] = Parameter(each.annotation, hints.get(name), each.default)
-    return parameters
+    return {
+        name: Parameter(each.annotation, hints.get(name), each.default)
+        for name, each in inspect.signature(function).parameters.items()
+    }
 
 
 def compare(contract: Contract) -> list[str]:
@@ -195,7 +189,7 @@ def compare(contract: Contract) -> list[str]:
         type_, default = options[name]
         expected_default = None if isinstance(default, Limits) else default
         parameter = parameters[name]
-        if parameter.default is not MISSING and parameter.default != expected_default:
+        if parameter.default != expected_default:
             differences.append(f"{name}={parameter.default!r}, expected {expected_default!r}")
         other_type = (contract.other_types or {}).get(name)
         if other_type is not None:
@@ -220,6 +214,13 @@ def test_every_public_function_has_a_contract() -> None:
 @pytest.mark.parametrize("name", CONTRACTS)
 def test_functions_have_the_declared_options(name: str) -> None:
     assert compare(CONTRACTS[name]) == []
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_functions_state_their_keywords(name: str) -> None:
+    """Only the options of a selection method, which differ by method, are passed on without names."""
+    parameters = inspect.signature(CONTRACTS[name].function).parameters.values()
+    assert [each.annotation for each in parameters if each.kind is each.VAR_KEYWORD] in ([], ["Any"])
 
 
 @pytest.mark.parametrize("name", CONTRACTS)
@@ -257,7 +258,10 @@ def test_method_options_belong_to_methods() -> None:
 
 @pytest.mark.parametrize(
     ("keywords", "options", "missing"),
-    [(LoadKeywords, LoadOptions, {"limits"}), (SwingKeywords, SwingOptions, {"threshold", "fallback", "fallback_deg"})],
+    [
+        (SwingKeywords, SwingOptions, {"threshold", "fallback", "fallback_deg"}),
+        (LoadKeywords, LoadOptions, {"limits"}),
+    ],
 )
 def test_keywords_that_are_passed_on_are_those_of_the_options(
     keywords: type[Any], options: type[Any], missing: set[str]

@@ -13,7 +13,7 @@ from keypose.arrays import Floats
 from keypose.errors import Hint, OptionError
 from keypose.metrics import distances, position_errors_mm
 from keypose.model import Motion
-from keypose.options import Fallback, Metric, SwingBoundOptions, check_option_number
+from keypose.options import Fallback, Metric, SwingBoundOptions, SwingOptions, check_option_number
 from keypose.rotations import angle_between
 from keypose.swings.codec import pack
 from keypose.swings.fallback import KeyFitter, add_keys
@@ -123,7 +123,13 @@ def swings_within(
     max_deg: float | None = None,
     max_mm: float | None = None,
     thresholds: float | Sequence[float] = BOUND_THRESHOLDS,
-    **options: Unpack[SwingKeywords],
+    metric: Metric = SwingOptions.metric,
+    smoothing_s: float = SwingOptions.smoothing_s,
+    window_s: float = SwingOptions.window_s,
+    min_duration_s: float = SwingOptions.min_duration_s,
+    rest_rad_per_s: float = SwingOptions.rest_rad_per_s,
+    left_out: str | Sequence[str] | None = None,
+    translation_mm: float | None = None,
 ) -> Swings:
     """Return the swings with the smallest stored size that stay within a bound in every frame.
 
@@ -141,6 +147,16 @@ def swings_within(
                 "one bound: --max-deg (of rotations) or --max-mm (of positions)",
             )
         )
+    options: SwingKeywords = {
+        "metric": metric,
+        "smoothing_s": smoothing_s,
+        "window_s": window_s,
+        "min_duration_s": min_duration_s,
+        "rest_rad_per_s": rest_rad_per_s,
+        "left_out": left_out,
+    }
+    if translation_mm is not None:
+        options["translation_mm"] = translation_mm
     if max_deg is not None:
         bound = check_option_number(SwingBoundOptions, "max_deg", max_deg)
         best = _smallest(

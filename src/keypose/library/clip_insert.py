@@ -3,7 +3,7 @@ read."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
@@ -38,7 +38,6 @@ from keypose.library.metadata import (
 from keypose.library.records import Clip
 from keypose.library.rows import (
     clean_name,
-    clean_tags,
     delete_unused_blob_row,
     file_stem,
     finalize_clip,
@@ -50,7 +49,8 @@ from keypose.library.store import Store
 from keypose.library.tables import blobs, clips, now_text
 from keypose.limits import limit_hint
 from keypose.model import Motion
-from keypose.options import DEFAULT_LOAD_OPTIONS, LoadKeywords, LoadOptions
+from keypose.options import DEFAULT_LOAD_OPTIONS, LoadOptions
+from keypose.options.library import AddOptions
 
 
 @dataclass(frozen=True)
@@ -63,9 +63,11 @@ class InsertResult:
     is_repaired: bool = False  # its lost, damaged or lossy bytes were replaced
 
 
-def parse_load_keywords(keywords: LoadKeywords) -> LoadOptions:
+def parse_load_options(
+    reference_pose: str, asf: str | PathLike[str] | None, gaps: str, animation: str | int | None, fps: float | None
+) -> LoadOptions:
     """Return checked options; the path of a skeleton becomes absolute, as workers have folders of their own."""
-    options = build_load_options(**keywords)
+    options = build_load_options(reference_pose=reference_pose, asf=asf, gaps=gaps, animation=animation, fps=fps)
     return options if options.asf is None else replace(options, asf=options.asf.absolute())
 
 
@@ -73,36 +75,33 @@ def add(
     store: Store,
     content: str | PathLike[str] | bytes | Motion,
     name: str | None,
-    tags: Iterable[str],
-    source: str | None,
-    licence: str,
-    note: str,
-    tolerance_mm: float | None,
-    options: LoadOptions,
+    options: AddOptions,
+    load_options: LoadOptions,
 ) -> Clip:
     """Add a file, the bytes of one (then with a name) or a motion."""
-    clean_tag_names, checked_tolerance_mm = clean_tags(tags), check_tolerance_mm(tolerance_mm)
+    tolerance_mm = check_tolerance_mm(options.tolerance_mm)
+    source, licence, note = options.source, options.licence, options.note
     if isinstance(content, Motion):
-        if options != DEFAULT_LOAD_OPTIONS:
+        if load_options != DEFAULT_LOAD_OPTIONS:
             raise OptionError("how to read a Motion", expected="nothing: it was read already")
         metadata = ClipMetadata(
-            clean_name(name or content.name or "clip"), clean_tag_names, clean_fields(source or "", licence, note)
+            clean_name(name or content.name or "clip"), options.tags, clean_fields(source or "", licence, note)
         )
-        return add_motion(store, content, metadata, checked_tolerance_mm)
+        return add_motion(store, content, metadata, tolerance_mm)
     if isinstance(content, bytes):
         if name is None:
             raise OptionError(option="name", value=None, expected="a name, as bytes have none")
-        metadata = ClipMetadata(clean_name(name), clean_tag_names, clean_fields(source or "", licence, note))
-        return add_bytes(store, content, metadata, checked_tolerance_mm, options)
+        metadata = ClipMetadata(clean_name(name), options.tags, clean_fields(source or "", licence, note))
+        return add_bytes(store, content, metadata, tolerance_mm, load_options)
     path, file_name = default_name(content)
     fields = clean_fields(default_source(path) if source is None else source, licence, note)
     if name is None:
         metadata = ClipMetadata(
-            file_name, clean_tag_names, fields, "" if options.animation is None else str(options.animation)
+            file_name, options.tags, fields, "" if load_options.animation is None else str(load_options.animation)
         )
     else:
-        metadata = ClipMetadata(clean_name(name), clean_tag_names, fields)
-    return add_file(store, path, metadata, checked_tolerance_mm, options)
+        metadata = ClipMetadata(clean_name(name), options.tags, fields)
+    return add_file(store, path, metadata, tolerance_mm, load_options)
 
 
 def add_motion(store: Store, motion: Motion, metadata: ClipMetadata, tolerance_mm: float | None = None) -> Clip:

@@ -17,13 +17,13 @@ from keypose.library import clip_export, clip_insert, listing, metadata, verific
 from keypose.library.analysis_rows import load_key_frames, load_strip, load_swing_table
 from keypose.library.blobs import open_blobs
 from keypose.library.blobs.folder import check_owner
-from keypose.library.clip_insert import parse_load_keywords
+from keypose.library.clip_insert import parse_load_options
 from keypose.library.ingest import ReportCollector
 from keypose.library.ingest.run import IngestKeywords, OnProgress, ingest
 from keypose.library.listing import Filters
 from keypose.library.rebuild import OnRebuildProgress, rebuild_library
 from keypose.library.records import Clip, Draft, Facets, Fault, IngestCounts, IngestReport, Stats
-from keypose.library.rows import clip_exists, find_clip
+from keypose.library.rows import clean_tags, clip_exists, find_clip
 from keypose.library.search.candidate_source import CandidateSource
 from keypose.library.search.hits import Hit
 from keypose.library.search.memory_index import MemoryIndex
@@ -31,8 +31,8 @@ from keypose.library.search.search import compute_pose_vector, open_candidate_so
 from keypose.library.search.swing_overlap import SwingTable
 from keypose.library.store import Database, Store
 from keypose.model import Motion
-from keypose.options import LoadKeywords
-from keypose.options.library import AddKeywords, ListFilterKeywords, Ranker, SearchFilterKeywords, Sort
+from keypose.options import Gaps, LoadOptions, ReferencePose
+from keypose.options.library import AddKeywords, IngestOptions, Ranker, Sort
 from keypose.pictures.svg import Picture, parse_size
 from keypose.validation import check_number
 
@@ -126,29 +126,54 @@ class Library:
         self,
         words: str | None = None,
         *,
+        tags: Iterable[str] = (),
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
+        skeleton: str | None = None,
+        body_part: str | None = None,
         sort: Sort = "name",
         limit: int | None = None,
         skip: int = 0,
-        **filters: Unpack[ListFilterKeywords],
     ) -> tuple[Clip, ...]:
         """Return clips that meet the filters; ``body_part`` is a limb that swings widely, such as ``"left_leg"``.
 
         ``sort``: by ``"name"``, those whose name equals ``words`` first; or ``"newest"``, ``"longest"`` or
         ``"shortest"`` first. ``skip`` clips are left out at the start, and at most ``limit`` are returned.
         """
-        return listing.list_clips(self._store, Filters.parse(words, **filters), sort, limit, skip, words)
+        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
+        return listing.list_clips(self._store, filters, sort, limit, skip, words)
 
     def clips_named(self, name: str) -> tuple[Clip, ...]:
         """Return the clips of exactly this name: there may be several."""
         return listing.find_by_name(self._store, name)
 
-    def count(self, words: str | None = None, **filters: Unpack[ListFilterKeywords]) -> int:
+    def count(
+        self,
+        words: str | None = None,
+        *,
+        tags: Iterable[str] = (),
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
+        skeleton: str | None = None,
+        body_part: str | None = None,
+    ) -> int:
         """Return the number of clips that ``clips`` would return."""
-        return listing.count_clips(self._store, Filters.parse(words, **filters))
+        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
+        return listing.count_clips(self._store, filters)
 
-    def facets(self, words: str | None = None, **filters: Unpack[ListFilterKeywords]) -> Facets:
+    def facets(
+        self,
+        words: str | None = None,
+        *,
+        tags: Iterable[str] = (),
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
+        skeleton: str | None = None,
+        body_part: str | None = None,
+    ) -> Facets:
         """Return counts of tags, durations and moving body parts of the clips that ``clips`` would return."""
-        return listing.facets(self._store, Filters.parse(words, **filters))
+        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
+        return listing.facets(self._store, filters)
 
     def tags(self) -> tuple[tuple[str, int], ...]:
         """Return all tags with their numbers of clips, the most used first."""
@@ -194,7 +219,11 @@ class Library:
         engine: str | None = None,
         on_progress: OnProgress | None = None,
         tag_folders: bool = False,
-        **load_options: Unpack[LoadKeywords],
+        reference_pose: ReferencePose = LoadOptions.reference_pose,
+        asf: str | PathLike[str] | None = None,
+        gaps: Gaps = LoadOptions.gaps,
+        animation: str | int | None = None,
+        fps: float | None = None,
     ) -> Clip | IngestReport:
         """Add a file, the bytes of one (then with a ``name``) or a motion, and return the clip.
 
@@ -204,18 +233,19 @@ class Library:
         others beside it (AMC, some glTF), as lossless ``.kps``. ``tolerance_mm``: store as ``.kps`` within this
         tolerance, on a figure of 1.7 m; adding the same content again without it stores the original bytes.
 
-        ``load_options`` are keywords of ``load``: ``reference_pose``, ``asf``, ``gaps``, ``animation``, ``fps``. A file
-        that reads differently with them becomes a separate clip, stored as lossless ``.kps``: another animation than
-        the first is named ``Fox: Walk``.
+        ``reference_pose``, ``asf``, ``gaps``, ``animation`` and ``fps`` are those of ``load``. A file that reads
+        differently with them becomes a separate clip, stored as lossless ``.kps``: another animation than the first is
+        named ``Fox: Walk``.
 
         A folder, or several files and folders, are ingested by ``jobs`` processes (None: one per core) or by a Dask
         cluster, ``engine="dask://host:8786"``; the result is a report of added and existing clips and of failures.
         ``on_progress`` is called for each file once it is durable. An interrupted ingest continues when started again.
         ``tag_folders``: names of the folders below the given one become tags.
         """
+        options = IngestOptions(clean_tags(tags), source, licence, note, tolerance_mm, jobs, engine, tag_folders)
+        load_options = parse_load_options(reference_pose, asf, gaps, animation, fps)
         if isinstance(content, Motion | bytes) or (isinstance(content, str | PathLike) and not _is_folder(content)):
-            options = parse_load_keywords(load_options)
-            return clip_insert.add(self._store, content, name, tags, source, licence, note, tolerance_mm, options)
+            return clip_insert.add(self._store, content, name, options, load_options)
         if isinstance(content, str | PathLike):
             content = (content,)
         elif not isinstance(content, Iterable):
@@ -225,19 +255,7 @@ class Library:
                 "for many files", option="name", value=name, expected="none: each is named after its file"
             )
         collector = ReportCollector(on_progress)
-        self.ingest(
-            content,
-            tags=tags,
-            source=source,
-            licence=licence,
-            note=note,
-            tolerance_mm=tolerance_mm,
-            jobs=jobs,
-            engine=engine,
-            on_progress=collector.add,
-            tag_folders=tag_folders,
-            **load_options,
-        )
+        ingest(self._store, content, options, load_options, collector.add)
         return collector.report
 
     def ingest(
@@ -253,26 +271,20 @@ class Library:
         engine: str | None = None,
         on_progress: OnProgress | None = None,
         tag_folders: bool = False,
-        **load_options: Unpack[LoadKeywords],
+        reference_pose: ReferencePose = LoadOptions.reference_pose,
+        asf: str | PathLike[str] | None = None,
+        gaps: Gaps = LoadOptions.gaps,
+        animation: str | int | None = None,
+        fps: float | None = None,
     ) -> IngestCounts:
         """Ingest like ``add`` with a folder or several files; clips are only passed to ``on_progress``, and counted.
 
         Therefore memory does not grow with the number of clips.
         """
-        return ingest(
-            self._store,
-            (paths,) if isinstance(paths, str | PathLike) else paths,
-            tags=tags,
-            source=source,
-            licence=licence,
-            note=note,
-            tolerance_mm=tolerance_mm,
-            jobs=jobs,
-            engine=engine,
-            on_progress=on_progress,
-            tag_folders=tag_folders,
-            **load_options,
-        )
+        options = IngestOptions(clean_tags(tags), source, licence, note, tolerance_mm, jobs, engine, tag_folders)
+        load_options = parse_load_options(reference_pose, asf, gaps, animation, fps)
+        sources = (paths,) if isinstance(paths, str | PathLike) else paths
+        return ingest(self._store, sources, options, load_options, on_progress)
 
     # Trash
 
@@ -374,7 +386,11 @@ class Library:
         mirrored: bool = True,
         ranker: Ranker = "descriptors",
         deduplicate: bool = True,
-        **filters: Unpack[SearchFilterKeywords],
+        words: str | None = None,
+        tags: Iterable[str] = (),
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
+        skeleton: str | None = None,
     ) -> tuple[Hit, ...]:
         """Return clips that resemble ``query``, nearest first. ``ranker="swings"`` compares swings (Chia 2009)."""
         return search(
@@ -382,7 +398,7 @@ class Library:
             self._candidate_source,
             query,
             limit=limit,
-            filters=Filters.parse(**filters),
+            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
             joints=joints,
             mirrored=mirrored,
             ranker=ranker,
@@ -400,7 +416,11 @@ class Library:
         mirrored: bool = True,
         multiple: bool = False,
         deduplicate: bool = True,
-        **filters: Unpack[SearchFilterKeywords],
+        words: str | None = None,
+        tags: Iterable[str] = (),
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
+        skeleton: str | None = None,
     ) -> tuple[Hit, ...]:
         """Return where the frames ``query[start:end]`` occur: one span per clip, or ``multiple``."""
         return search_part(
@@ -410,7 +430,7 @@ class Library:
             start,
             end,
             limit=limit,
-            filters=Filters.parse(**filters),
+            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
             joints=joints,
             mirrored=mirrored,
             multiple=multiple,
@@ -427,8 +447,12 @@ class Library:
         mirrored: bool = True,
         multiple: bool = False,
         deduplicate: bool = True,
+        words: str | None = None,
+        tags: Iterable[str] = (),
+        min_duration_s: float | None = None,
+        max_duration_s: float | None = None,
+        skeleton: str | None = None,
         pose_vector: Sequence[float] | None = None,
-        **filters: Unpack[SearchFilterKeywords],
     ) -> tuple[Hit, ...]:
         """Return clips with a pose like that of ``frame``; a motion of one frame is a posed figure.
 
@@ -441,7 +465,7 @@ class Library:
             query,
             frame,
             limit=limit,
-            filters=Filters.parse(**filters),
+            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
             joints=joints,
             mirrored=mirrored,
             multiple=multiple,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias, TypedDict
+from typing import Annotated, Literal, TypeAlias
 
 from keypose.options import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM, JobOptions, LoadKeywords, Option
 
@@ -151,29 +151,8 @@ class IngestOptions(JobOptions, AddOptions):
     tag_folders: Annotated[bool, Option("Add the names of each clip's folders, below the given one, as tags.")] = False
 
 
-class FilterKeywords(TypedDict, total=False):
-    """The fields of ClipFilterOptions, except words, as keywords of methods that pass them on."""
-
-    tags: Iterable[str]
-    min_duration_s: float | None
-    max_duration_s: float | None
-    skeleton: str | None
-
-
-class ListFilterKeywords(FilterKeywords, total=False):
-    """The fields of ListFilterOptions, except words."""
-
-    body_part: str | None
-
-
-class SearchFilterKeywords(FilterKeywords, total=False):
-    """The fields of ClipFilterOptions."""
-
-    words: str | None
-
-
 class AddKeywords(LoadKeywords, total=False):
-    """The fields of AddOptions, and how files are read."""
+    """The fields of AddOptions, and how files are read, for overloads of ``Library.add``."""
 
     tags: Iterable[str]
     source: str | None

@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypeVar, Unpack
+from typing import Any, TypeVar
 
 from keypose.batch import Outcome, default_jobs, map_clips
 from keypose.batch.dask_map import SCHEMES, map_on_dask
@@ -35,7 +35,6 @@ from keypose.library.clip_insert import (
     find_existing,
     has_intact_bytes,
     insert_clips,
-    parse_load_keywords,
     restore_bytes,
 )
 from keypose.library.metadata import ClipMetadata, default_name, default_source
@@ -43,8 +42,8 @@ from keypose.library.records import Clip, IngestCounts, IngestFailure, IngestPro
 from keypose.library.rows import clean_note, clean_tags
 from keypose.library.store import Store
 from keypose.model import list_notes
-from keypose.options import DEFAULT_LOAD_OPTIONS, JobOptions, LoadKeywords, LoadOptions, check_option_int
-from keypose.options.library import AddKeywords
+from keypose.options import DEFAULT_LOAD_OPTIONS, JobOptions, LoadOptions, check_option_int
+from keypose.options.library import AddKeywords, IngestOptions
 from keypose.validation import check_bool, check_text
 
 MAX_BATCH_CLIPS = 8  # per transaction
@@ -57,7 +56,7 @@ OnProgress = Callable[[IngestProgress], None]
 
 
 class IngestKeywords(AddKeywords, total=False):
-    """The fields of IngestOptions, and how files are read, as keywords of methods that pass them on."""
+    """The keywords of ``Library.ingest``, for overloads of ``Library.add``."""
 
     jobs: int | None
     engine: str | None
@@ -459,17 +458,9 @@ def _shorten(text: str) -> str:
 def ingest(
     store: Store,
     sources: Iterable[str | PathLike[str]],
-    *,
-    tags: Iterable[str] = (),
-    source: str | None = None,
-    licence: str = "",
-    note: str = "",
-    tolerance_mm: float | None = None,
-    jobs: int | None = None,
-    engine: str | None = None,
+    options: IngestOptions,
+    load_options: LoadOptions = DEFAULT_LOAD_OPTIONS,
     on_progress: OnProgress | None = None,
-    tag_folders: bool = False,
-    **load_options: Unpack[LoadKeywords],
 ) -> IngestCounts:
     """Ingest files, all motion files in and below folders, and matches of patterns.
 
@@ -477,23 +468,20 @@ def ingest(
     continued by starting it again; only files that need others (AMC, glTF with buffers) are read again. ``on_progress``
     is called for each file after it is durable; clips are not collected, so memory does not grow with their number.
 
-    ``load_options`` are keywords of ``load``. With any of them all files are read again, and a file that is read
-    differently with them becomes a separate clip. ``tag_folders``: names of the folders below the given one become
-    tags.
-
-    ``jobs`` processes of this machine do the work (None: one per core), or the cluster ``engine``
-    (``dask://host:8786``), whose workers receive the bytes and need no access to the disk of this machine.
+    With ``load_options`` other than the default all files are read again, and a file that is read differently with
+    them becomes a separate clip. The workers of a cluster receive the bytes and need no access to the disk of this
+    machine.
     """
-    fields = {"licence": clean_note("licence", licence), "note": clean_note("note", note)}
-    if source is not None:
-        fields["source"] = clean_note("source", source)
-    tolerance = check_tolerance_mm(tolerance_mm)
-    options = parse_load_keywords(load_options)
-    animation = "" if options.animation is None else str(options.animation)
-    metadata = IngestMetadata(clean_tags(tags), fields, check_bool("tag_folders", tag_folders), animation)
-    chosen_engine = choose_engine(jobs, engine)
+    fields = {"licence": clean_note("licence", options.licence), "note": clean_note("note", options.note)}
+    if options.source is not None:
+        fields["source"] = clean_note("source", options.source)
+    tolerance = check_tolerance_mm(options.tolerance_mm)
+    animation = "" if load_options.animation is None else str(load_options.animation)
+    tag_folders = check_bool("tag_folders", options.tag_folders)
+    metadata = IngestMetadata(clean_tags(options.tags), fields, tag_folders, animation)
+    chosen_engine = choose_engine(options.jobs, options.engine)
     files, problems = _find_files(sources)
-    run = IngestRun(store, chosen_engine, metadata, tolerance, options, on_progress, len(files) + len(problems))
+    run = IngestRun(store, chosen_engine, metadata, tolerance, load_options, on_progress, len(files) + len(problems))
     for name, error in problems:
         run.report_failure(Path(name), str(error), error=error)
     return run.run(files)
