@@ -3,9 +3,9 @@ file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -24,16 +24,11 @@ MIN_ACCELERATION_MM = 1e-6  # per frame squared; ratios to smaller ones are unde
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
-class Score(Frozen):
-    """Errors of a motion against its original, without end sites, and how many numbers it stores.
+class ScoreFigures(Frozen):
+    """Errors of a motion against its original, in mm on a figure of 1.7 m; None: not measured."""
 
-    A measure is None if it is not defined for this motion or was not computed; ``score`` computes all measures.
-
-    Distances are of joints in the world; angles are between local rotations. Foot slide is the mean horizontal distance
-    of a foot from its position at the middle of each contact of the original, over the frames of contact; it is
-    measured on the ankle or the toe, whichever stays in place. ``key_acceleration`` is the mean world acceleration at
-    inner keys divided by that of the original at the same frames; if it is far above 1, the motion jerks at keys.
-    """
+    # The API takes the class as it is; its responses have every field.
+    __pydantic_config__: ClassVar[Mapping[str, bool]] = {"json_schema_serialization_defaults_required": True}
 
     mean_mm: float
     p95_mm: float
@@ -49,6 +44,24 @@ class Score(Frozen):
     key_acceleration: float | None = None  # also None without inner keys, or if the original has no acceleration there
     stored_values: int | None = None
     bytes: int | None = None
+
+    def figures(self) -> dict[str, Any]:
+        """Return all fields but the arrays."""
+        return {each.name: getattr(self, each.name) for each in fields(ScoreFigures)}
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Score(ScoreFigures):
+    """Errors of a motion against its original, without end sites, and how many numbers it stores.
+
+    A measure is None if it is not defined for this motion or was not computed; ``score`` computes all measures.
+
+    Distances are of joints in the world; angles are between local rotations. Foot slide is the mean horizontal distance
+    of a foot from its position at the middle of each contact of the original, over the frames of contact; it is
+    measured on the ankle or the toe, whichever stays in place. ``key_acceleration`` is the mean world acceleration at
+    inner keys divided by that of the original at the same frames; if it is far above 1, the motion jerks at keys.
+    """
+
     per_joint_mm: Floats | None = None  # (J,) mean over frames
     per_frame_mm: Floats | None = None  # (T,) mean over joints
 
@@ -56,10 +69,6 @@ class Score(Frozen):
         for name in ARRAYS:
             if (values := getattr(self, name)) is not None:
                 self._set_field(name, freeze_floats(values, (None,), name))
-
-    def figures(self) -> dict[str, Any]:
-        """Return all fields but the arrays."""
-        return {each.name: getattr(self, each.name) for each in fields(self) if each.name not in ARRAYS}
 
     def arrays(self) -> dict[str, Floats]:
         """Return the arrays that were computed."""

@@ -12,9 +12,9 @@ import pytest
 
 import keypose as kp
 from keypose.server.error_responses import TaskError
+from keypose.server.schema.clips import HitRow
 from keypose.server.workers.pool import Workers
 from keypose.server.workers.process import SEARCH_TASKS, UPLOAD_TASKS, Worker, WorkerConfig
-from keypose.server.workers.search_worker import hit_row
 from support import event_loop
 from support.errors import raises
 
@@ -46,7 +46,9 @@ def test_search_worker_matches_library(library_template: Path, walk: str) -> Non
             (clip_result, library.search(walk, limit=10)),
             (span_result, library.search_part(walk, 5, 40, limit=10)),
         ):
-            assert result["hits"] == [hit_row(each).model_dump(mode="json") for each in expected[:9]] != []
+            assert (
+                result["hits"] == [HitRow.model_validate(each).model_dump(mode="json") for each in expected[:9]] != []
+            )
             assert result["has_more"] == (len(expected) > 9)
 
 

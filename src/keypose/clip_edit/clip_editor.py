@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
@@ -24,7 +24,7 @@ from keypose.library.canonical import canonical_body
 from keypose.methods.salient import available_cores
 from keypose.metrics import Score, score, score_positions
 from keypose.model import KeyedMotion, Ladder, Motion, Selection
-from keypose.options import Interpolation, check_option_int, check_option_number
+from keypose.options import Interpolation, Option, check_option_int, check_option_number
 from keypose.options.clip_edit import ClipKeyOptions, DetailOptions
 from keypose.swings import Swings, swings
 from keypose.swings.settings import Settings
@@ -255,12 +255,15 @@ def compute_score(
     return score(capture, dense if keyed is None else keyed)
 
 
+# The API takes the next two classes as they are.
+
+
 @dataclass(frozen=True)
 class SwingBar:
-    """One swing of a joint, with its index among the joint's swings."""
+    """A swing of a joint."""
 
     joint: str
-    index: int
+    index: Annotated[int, Option("Among the swings of the joint.")]
     start: int
     end: int
     angle_deg: float
@@ -268,11 +271,11 @@ class SwingBar:
 
 @dataclass(frozen=True)
 class JointDetails:
-    """One joint of a skeleton."""
+    """A joint of a skeleton."""
 
     name: str
-    parent: int  # -1: a root
-    body_part: str | None  # None: not recognised
+    parent: Annotated[int, Option("-1: a root.")]
+    body_part: Annotated[str | None, Option("None: not recognised.")]
 
 
 @dataclass(frozen=True)

@@ -478,7 +478,7 @@ export interface components {
                 [key: string]: number[];
             };
             /** Joints */
-            joints: components["schemas"]["Joint"][];
+            joints: components["schemas"]["JointDetails"][];
             /** Key Frames */
             key_frames: number[];
             /** Licence */
@@ -580,7 +580,7 @@ export interface components {
             /** N Frames */
             n_frames: number;
             /** @description None: the figure has no height. */
-            score: components["schemas"]["Score"] | null;
+            score: components["schemas"]["ScoreFigures"] | null;
             /** Stride */
             stride: number;
         };
@@ -754,7 +754,7 @@ export interface components {
              */
             reach_error_mm: number | null;
             /** @description None: the number of frames has changed. */
-            score: components["schemas"]["Score"] | null;
+            score: components["schemas"]["ScoreFigures"] | null;
             /** Stride */
             stride: number;
             /**
@@ -1084,10 +1084,10 @@ export interface components {
             op: "intensify";
         };
         /**
-         * Joint
+         * JointDetails
          * @description A joint of a skeleton.
          */
-        Joint: {
+        JointDetails: {
             /**
              * Body Part
              * @description None: not recognised.
@@ -1502,10 +1502,10 @@ export interface components {
             op: "scale";
         };
         /**
-         * Score
-         * @description Error of a motion against the capture, in mm on a figure of 1.7 m; null: not measured.
+         * ScoreFigures
+         * @description Errors of a motion against its original, in mm on a figure of 1.7 m; None: not measured.
          */
-        Score: {
+        ScoreFigures: {
             /** Bytes */
             bytes: number | null;
             /** Foot Slide Mm */

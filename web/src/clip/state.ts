@@ -25,7 +25,7 @@ export interface CurvesHeader {
   extremes: readonly number[] | null;
 }
 
-export type Score = Schema["Score"];
+export type Score = Schema["ScoreFigures"];
 
 export interface LoadedClip {
   details: ClipDetails;

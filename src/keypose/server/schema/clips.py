@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
+from keypose.clip_edit.clip_editor import JointDetails, SwingBar
 from keypose.options.library import ListOptions, Ranker, SearchOptions, Sort
 from keypose.server.schema import (
     MAX_CLIPS,
@@ -132,24 +133,6 @@ class LibraryInfo(ResponseModel):
     limits: Limits
 
 
-class Joint(ResponseModel):
-    """A joint of a skeleton."""
-
-    name: str
-    parent: int = Field(description="-1: a root.")
-    body_part: str | None = Field(description="None: not recognised.")
-
-
-class SwingBar(ResponseModel):
-    """A swing of a joint."""
-
-    joint: str
-    index: int = Field(description="Among the swings of the joint.")
-    start: int
-    end: int
-    angle_deg: float
-
-
 class ClipDetails(ClipRow):
     """A clip with its metadata, joints, contacts and swings."""
 
@@ -160,7 +143,7 @@ class ClipDetails(ClipRow):
     tolerance_mm: float | None
     key_frames: tuple[int, ...]
     has_body: bool
-    joints: tuple[Joint, ...]
+    joints: tuple[JointDetails, ...]
     joint_groups: dict[str, tuple[int, ...]] = Field(description="Joint indices by group.")
     contacts: dict[str, tuple[tuple[int, int], ...]] = Field(
         description="First and last frame of each contact, by foot."
@@ -291,9 +274,10 @@ class HitRow(ResponseModel):
         description="Body parts that swing alike, those with the longest common time first."
     )
     joint_distance_cm: float | None = Field(
-        description="Search by pose: mean distance of the joints, on a figure of 1.7 m."
+        validation_alias=AliasPath("details", "joint_distance_cm"),
+        description="Search by pose: mean distance of the joints, on a figure of 1.7 m.",
     )
-    spans: tuple[Span, ...]
+    spans: tuple[Span, ...] = Field(validation_alias=AliasPath("details", "spans"))
 
 
 class SearchResponse(ResponseModel):

@@ -7,15 +7,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
+from keypose.clip_edit.clip_editor import SwingBar
 from keypose.clip_edit.drafts import MAX_STEPS, Draft, Keys
 from keypose.clip_edit.export import ExportOptions, FileOptions
 from keypose.clip_edit.field_checks import Frames
 from keypose.clip_edit.selection_spec import SelectionSpec
+from keypose.metrics import ScoreFigures
 from keypose.options import CurveOptions, Interpolation
 from keypose.options.clip_edit import MAX_KEYS, ClipKeyOptions, Residual
 from keypose.options.pictures import Layout, PngTheme, StripOptions
 from keypose.server.schema import ClipHash, RequestModel, ResponseModel, option_field
-from keypose.server.schema.clips import ClipRow, SwingBar
+from keypose.server.schema.clips import ClipRow
 
 MAX_FRAMES_LENGTH = 5000  # characters of a list of frames
 MAX_STRIP_PX = 2000.0  # height of a strip that is drawn for a page
@@ -100,25 +102,6 @@ class FramesHeader(ResponseModel):
     head: int | None = Field(description="Head joint; None: not recognised.")
 
 
-class Score(ResponseModel):
-    """Error of a motion against the capture, in mm on a figure of 1.7 m; null: not measured."""
-
-    mean_mm: float
-    p95_mm: float
-    max_mm: float
-    worst_frame: int
-    worst_joint: str
-    mean_deg: float | None
-    max_deg: float | None
-    worst_rotation_frame: int | None
-    worst_rotation_joint: str | None
-    foot_slide_mm: float | None
-    original_foot_slide_mm: float | None
-    key_acceleration: float | None
-    stored_values: int | None
-    bytes: int | None
-
-
 class CurvesHeader(ResponseModel):
     """Header of ``positions``, ``ends``, ``face`` and, if scored, ``per_frame_mm`` (T,) and ``per_joint_mm`` (J,)."""
 
@@ -127,7 +110,7 @@ class CurvesHeader(ResponseModel):
     stride: int
     keys: tuple[int, ...]
     extremes: tuple[int, ...] = Field(description="Keys that are extremes; the others are breakdowns.")
-    score: Score | None = Field(description="None: the figure has no height.")
+    score: ScoreFigures | None = Field(description="None: the figure has no height.")
 
 
 class MethodComparison(ResponseModel):
@@ -136,7 +119,7 @@ class MethodComparison(ResponseModel):
     method: str
     keys: int
     frames: tuple[int, ...]
-    score: Score | None
+    score: ScoreFigures | None
 
 
 class Comparison(ResponseModel):
@@ -162,7 +145,7 @@ class EditHeader(ResponseModel):
     )
     notes: tuple[str, ...] = Field(description="Of the last step.")
     reach_error_mm: float | None = Field(description="Distance of a hand or foot from the target of the last step.")
-    score: Score | None = Field(description="None: the number of frames has changed.")
+    score: ScoreFigures | None = Field(description="None: the number of frames has changed.")
 
 
 class PngStripQuery(BaseModel):

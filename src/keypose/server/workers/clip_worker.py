@@ -37,7 +37,6 @@ from keypose.server.schema.keys import (
     Comparison,
     LadderResponse,
     MethodComparison,
-    Score,
     SelectionResponse,
 )
 from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext, get_editor
@@ -58,10 +57,10 @@ def describe_clip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult
             **vars(clip),
             "key_frames": context.library.key_frames(clip.hash),
             "has_body": motion_details.has_body,
-            "joints": [vars(joint) for joint in motion_details.joints],
+            "joints": motion_details.joints,
             "joint_groups": dict(motion_details.joint_groups),
             "contacts": dict(motion_details.contacts),
-            "swings": [vars(bar) for bar in motion_details.swings],
+            "swings": motion_details.swings,
             "notes": list_notes(editor.motion),
         }
     )
@@ -175,10 +174,8 @@ def compare(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     keys = payload["keys"] if payload["keys"] is not None else editor.ladder_view(SelectionSpec()).auto
     comparisons = []
     for row in compare_methods(editor, payload["methods"], keys):
-        partial_score = row.curves.score
-        score = None if partial_score is None else Score.model_validate(_finite_values(partial_score))
         frames = tuple(row.frames)
-        comparisons.append(MethodComparison(method=row.method, keys=len(frames), frames=frames, score=score))
+        comparisons.append(MethodComparison(method=row.method, keys=len(frames), frames=frames, score=row.curves.score))
     return TaskResult.from_model(Comparison(clip=ClipRow.model_validate(clip), keys=keys, methods=tuple(comparisons)))
 
 

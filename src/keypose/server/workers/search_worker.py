@@ -11,7 +11,7 @@ from keypose.errors import KeyposeError, OptionError
 from keypose.library.library import Library
 from keypose.library.search.hits import Hit
 from keypose.server.schema import MAX_CLIPS, MAX_SKIP
-from keypose.server.schema.clips import ClipRow, HitRow, SearchRequest, SearchResponse, Span
+from keypose.server.schema.clips import HitRow, SearchRequest, SearchResponse
 from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext
 
 STABLE_ORDER_HITS = 250  # up to this many, the order of hits does not depend on the limit
@@ -32,7 +32,7 @@ def search(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     end = request.skip + request.limit
     limit = (end if end < STABLE_ORDER_HITS else MAX_HITS) + 1  # pages of one search must continue each other
     matches = _run_search(context.library, request, limit, payload["pose"])
-    hits = tuple(map(hit_row, matches[request.skip : end]))
+    hits = tuple(map(HitRow.model_validate, matches[request.skip : end]))
     elapsed_ms = 1000 * (time.perf_counter() - start_time)
     return TaskResult.from_model(SearchResponse(hits=hits, has_more=len(matches) > end, elapsed_ms=elapsed_ms))
 
@@ -58,25 +58,3 @@ def _run_search(library: Library, request: SearchRequest, limit: int, pose: list
 
 
 TASKS: Mapping[str, Task] = {"search": search}
-
-
-def hit_row(hit: Hit) -> HitRow:
-    """Return the row of a search hit."""
-    return HitRow(
-        clip=ClipRow.model_validate(hit.clip),
-        score=hit.score,
-        start=hit.start,
-        end=hit.end,
-        start_s=hit.start_s,
-        end_s=hit.end_s,
-        query_start_s=hit.query_start_s,
-        query_end_s=hit.query_end_s,
-        mirrored=hit.mirrored,
-        duplicates=hit.duplicates,
-        body_parts=hit.body_parts,
-        joint_distance_cm=hit.details.joint_distance_cm,
-        spans=tuple(
-            Span(query_start_s=span.query_start_s, query_end_s=span.query_end_s, start_s=span.start_s, end_s=span.end_s)
-            for span in hit.details.spans
-        ),
-    )
