@@ -146,7 +146,7 @@ def test_a_bug_is_reported_without_a_traceback(keypose, clip, monkeypatch: pytes
     def broken(*arguments: object, **options: object) -> None:
         raise ZeroDivisionError("oh [bold]no")
 
-    for place in ("keypose.batch.file_discovery.load", "keypose.batch.file_discovery.discover_clips"):
+    for place in ("keypose.batch.file_discovery.load", "keypose.cli.info.discover_clips"):
         with monkeypatch.context() as patch:
             patch.setattr(place, broken)
             result = keypose("info", clip())

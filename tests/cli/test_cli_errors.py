@@ -62,7 +62,7 @@ def test_info_has_a_list_whatever_happens(keypose, monkeypatch: pytest.MonkeyPat
         def broken(*arguments: object, error: BaseException = error) -> None:
             raise error
 
-        monkeypatch.setattr("keypose.batch.file_discovery.discover_clips", broken)
+        monkeypatch.setattr("keypose.cli.info.discover_clips", broken)
         result = keypose("info", "walk.bvh", "--json")
         assert result.code == code
         assert [document["error_kind"] for document in json.loads(result.out)] == [type(error).__name__]

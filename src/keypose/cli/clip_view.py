@@ -23,6 +23,9 @@ MAX_NAMES = 8  # unrecognised joints that are listed
 MAX_HOURS_S = 1e9  # longer durations are printed in seconds, not hours
 MAX_ROWS = 2_000  # joints and end sites; more take minutes to lay out
 MAX_INDENT = 20  # joint depth beyond which rows are not indented further
+RAW_SIZE_TEXT = f"{RAW_BYTES} bytes for each joint and frame"
+MAX_DAMAGE = 4  # damaged groups listed
+MAX_BLOCK_NAMES = 4
 
 
 def build_block(clip: ClipInfo, notes: Sequence[str]) -> Group:
@@ -219,11 +222,6 @@ def common_folder(paths: Sequence[str]) -> str:
         return os.path.commonpath([os.path.dirname(path) for path in paths])  # noqa: PTH120 - text, not a file
     except ValueError:  # some absolute, some not, or on several drives
         return ""
-
-
-RAW_SIZE_TEXT = f"{RAW_BYTES} bytes for each joint and frame"
-MAX_DAMAGE = 4  # damaged groups listed
-MAX_BLOCK_NAMES = 4
 
 
 class StoredAccuracy(Protocol):

@@ -31,7 +31,6 @@ For example:
   keypose serve --open                   start the web app
   keypose unbake --help                  all options of a command
 """
-
 LIBRARY_HELP = """Store thousands of clips in one place, and find similar ones.
 
 A library is one file (clips.db) with a folder beside it, or a PostgreSQL
@@ -47,6 +46,7 @@ For example:
   keypose library show 02_01
   keypose library search --help
 """
+_ARGV: ContextVar[tuple[str, ...]] = ContextVar("argv", default=())
 
 
 @dataclass(frozen=True)
@@ -216,9 +216,6 @@ def _register(app: App, prefix: str, commands: Sequence[Command]) -> None:
     for command in commands:
         usage = f"Usage: {prefix} {command.name} [OPTIONS] {command.arguments}".rstrip()
         app.command(command.path, name=command.name, usage=usage, help=command.summary)
-
-
-_ARGV: ContextVar[tuple[str, ...]] = ContextVar("typed", default=())
 
 
 def set_argv(tokens: Sequence[str]) -> None:

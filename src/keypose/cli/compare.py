@@ -24,19 +24,52 @@ from keypose.api.compare.settings import (
     suggest_method,
 )
 from keypose.api.compare.tables import check_parquet, format_number, has_parquet
-from keypose.batch.compare import SUFFIX, CompareCache, CompareJob, CompareResult, compare_clip
-from keypose.batch.file_discovery import ClipFiles
+from keypose.batch.compare import SUFFIX, CompareCache, CompareJob, CompareResult, compare_clip, default_compare_jobs
+from keypose.batch.file_discovery import ClipFiles, discover_clips
 from keypose.cli import messages, output
 from keypose.cli.clip_view import format_bytes
 from keypose.cli.commands import command_line
 from keypose.cli.error_text import render_error
-from keypose.cli.options import DEFAULT_LOAD, Files, Flags, Jobs, Json, LoadFlags, Range, check_output_file, with_flags
+from keypose.cli.options import (
+    DEFAULT_LOAD,
+    Files,
+    Flags,
+    Jobs,
+    Json,
+    LoadFlags,
+    Range,
+    check_fps,
+    check_output_file,
+    parse_range,
+    resolve_jobs,
+    with_flags,
+)
 from keypose.cli.output import FAILED, INTERRUPTED, UsageError, escape_unprintable, missing_argument_error
 from keypose.cli.runner import Overwrite, Quiet, RunResult, run_write_jobs
 from keypose.errors import FileError, OptionError
 from keypose.formats.base import write_atomically
 from keypose.options.compare import ComparisonOptions
 from keypose.pictures.comparison import comparison_page
+
+MAX_NOTES = 6
+DETAILED_PERCENT = 90.0  # percentage removed whose details are printed, else the first one
+BEST = "<"
+LEGEND = (
+    f"mean/max mm on a figure of 1.7 m; {BEST} least of those with exactly as many keys; * fewer keys on some clips; "
+    "references have no keys, but as many stored values as fitted keys"
+)
+DEFAULTS = ComparisonOptions()
+Figure = Callable[[MedianRow], float | None]
+DETAILS: Sequence[tuple[str, Figure]] = (
+    ("95 % mm", lambda each: each.p95_mm),
+    ("mean °", lambda each: each.mean_deg),
+    ("max °", lambda each: each.max_deg),
+    ("slide mm", lambda each: each.foot_slide_mm),
+    ("values", lambda each: each.stored_values),
+    ("choosing ms", lambda each: each.selection_ms),
+    ("fitting ms", lambda each: each.fitting_ms),
+)
+CompareRun = RunResult[CompareJob, CompareResult]
 
 
 def parse_methods(flag: str, texts: Sequence[str]) -> tuple[str, ...] | None:
@@ -77,9 +110,6 @@ def _parse_percent(flag: str, text: str) -> float:
     return value
 
 
-DEFAULTS = ComparisonOptions()
-
-
 @with_flags(list_parsers={"methods": parse_methods, "removed_percent": parse_percents, "inbetweens": parse_inbetweens})
 class CompareFlags(Flags, ComparisonOptions):
     """What is compared."""
@@ -90,7 +120,7 @@ DEFAULT_COMPARE = CompareFlags()
 
 def compare(
     *files: Files,
-    what: CompareFlags = DEFAULT_COMPARE,
+    flags: CompareFlags = DEFAULT_COMPARE,
     range_: Range = None,
     report: Annotated[
         Path | None,
@@ -120,14 +150,10 @@ def compare(
       keypose compare takes/ --report report.html --fps 60
       keypose compare takes/ --methods salient,uniform --percent 90 --csv out.csv
     """
-    from keypose.batch.compare import CompareJob, default_compare_jobs
-    from keypose.batch.file_discovery import discover_clips
-    from keypose.cli.options import check_fps, parse_range, resolve_jobs
-
     if not files:
         raise missing_argument_error("no file named", "at least one file, folder or pattern")
-    check_fps(what.fps, "--fps")
-    settings = build_compare_options(**what.options(), frames=parse_range(range_))
+    check_fps(flags.fps, "--fps")
+    settings = build_compare_options(**flags.options(), frames=parse_range(range_))
     load_options = load.load_options()
     inputs = discover_clips(files)
     outputs = parse_outputs(report, csv, parquet, inputs, overwrite=overwrite)
@@ -194,9 +220,6 @@ def open_cache(main: Path, *, fresh: bool) -> CompareCache:
     if fresh:
         cache.prune(())
     return cache
-
-
-CompareRun = RunResult[CompareJob, CompareResult]
 
 
 def run(
@@ -329,27 +352,6 @@ def _document(
         "rows": [] if comparison is None else [asdict(row) for row in comparison],
         "written": [] if comparison is None else [str(file) for file in outputs.files],
     }
-
-
-MAX_NOTES = 6
-DETAILED_PERCENT = 90.0  # percentage removed whose details are printed, else the first one
-BEST = "<"
-LEGEND = (
-    f"mean/max mm on a figure of 1.7 m; {BEST} least of those with exactly as many keys; * fewer keys on some clips; "
-    "references have no keys, but as many stored values as fitted keys"
-)
-Figure = Callable[[MedianRow], float | None]
-
-
-DETAILS: Sequence[tuple[str, Figure]] = (
-    ("95 % mm", lambda each: each.p95_mm),
-    ("mean °", lambda each: each.mean_deg),
-    ("max °", lambda each: each.max_deg),
-    ("slide mm", lambda each: each.foot_slide_mm),
-    ("values", lambda each: each.stored_values),
-    ("choosing ms", lambda each: each.selection_ms),
-    ("fitting ms", lambda each: each.fitting_ms),
-)
 
 
 def build_view(comparison: Comparison, width: int) -> Group:

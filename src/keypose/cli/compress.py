@@ -7,9 +7,15 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.options import DEFAULT_LOAD, Flags, LoadFlags, with_flags
+from keypose.batch.compress import CompressJob
+from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES, discover_clips
+from keypose.batch.pool import CLIPS_PER_WORKER
+from keypose.batch.stored_file import find_companion
+from keypose.cli import storage_run
+from keypose.cli.options import DEFAULT_LOAD, Flags, LoadFlags, resolve_jobs, with_flags
 from keypose.cli.output import UsageError, conflict_error
-from keypose.cli.runner import DEFAULT_WRITE, WriteFlags
+from keypose.cli.runner import DEFAULT_WRITE, WriteFlags, split_paths
+from keypose.cli.storage_run import plan_compressed, select_uncompressed
 from keypose.options import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM, OutputOptions
 
 DEFAULT_TOLERANCE_MM = 1.0
@@ -76,15 +82,6 @@ def compress(
       keypose compress takes/ archive/
       keypose compress takes/ archive/ --skip-existing --jobs 4
     """
-    from keypose.batch.compress import CompressJob
-    from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES, discover_clips
-    from keypose.batch.pool import CLIPS_PER_WORKER
-    from keypose.batch.stored_file import find_companion
-    from keypose.cli import storage_run
-    from keypose.cli.options import resolve_jobs
-    from keypose.cli.runner import split_paths
-    from keypose.cli.storage_run import plan_compressed, select_uncompressed
-
     names, out = split_paths(paths, "compress")
     existing_policy = write.existing_policy()
     if no_keys and (keyed or swings):

@@ -10,12 +10,25 @@ from cyclopts import Parameter
 
 from keypose.batch import Outcome
 from keypose.batch.convert import ConvertJob, ConvertResult, convert_clip
+from keypose.batch.file_discovery import discover_clips
 from keypose.batch.plan import Target
 from keypose.cli import clip_view, messages, output
-from keypose.cli.options import DEFAULT_LOAD, Flags, LoadFlags, Range, with_flags
+from keypose.cli.options import DEFAULT_LOAD, Flags, LoadFlags, Range, check_fps, parse_range, resolve_jobs, with_flags
 from keypose.cli.output import UsageError
-from keypose.cli.runner import DEFAULT_WRITE, InAndOut, RunResult, TargetFormat, WriteFlags, run_write_jobs
+from keypose.cli.runner import (
+    DEFAULT_WRITE,
+    InAndOut,
+    RunResult,
+    TargetFormat,
+    WriteFlags,
+    build_plan,
+    run_write_jobs,
+    split_paths,
+)
+from keypose.cli.storage_run import is_kps
 from keypose.options import OutputOptions
+
+NOT_WRITTEN_NOTE = "frame 0 was a reference pose (T-pose); not written, --write-reference-pose keeps it"
 
 
 @with_flags(only=("reference_pose",))
@@ -49,12 +62,6 @@ def convert(
       keypose convert "takes/*.amc" out/ --to bvh --jobs 4
       keypose convert takes/ out/ --to bvh.gz --skip-existing
     """
-    from keypose.batch.convert import ConvertJob
-    from keypose.batch.file_discovery import discover_clips
-    from keypose.cli.options import check_fps, parse_range, resolve_jobs
-    from keypose.cli.runner import build_plan, split_paths
-    from keypose.cli.storage_run import is_kps
-
     names, out = split_paths(paths, "convert")
     existing_policy = write.existing_policy()
     load_options = load.load_options()
@@ -72,9 +79,6 @@ def convert(
             )
     work = [ConvertJob(t.source, t.target, load_options, frames, fps, output_.reference_pose) for t in plan.targets]
     return run(work, plan.skipped, resolve_jobs(write.jobs, len(work)), json=write.json, quiet=write.quiet)
-
-
-NOT_WRITTEN_NOTE = "frame 0 was a reference pose (T-pose); not written, --write-reference-pose keeps it"
 
 
 def run(work: Sequence[ConvertJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:

@@ -8,7 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from keypose.cli import picture_options as jobs
 from keypose.cli.options import Flags, with_flags
+from keypose.cli.output import UsageError
 from keypose.cli.picture_options import (
     DEFAULT_SOURCE,
     DEFAULT_WRITE,
@@ -18,6 +20,9 @@ from keypose.cli.picture_options import (
     Mark,
     PictureWriteFlags,
     SourceFlags,
+    check_picture_path,
+    parse_marked_frames,
+    run_picture_job,
 )
 from keypose.options.pictures import CurvePlotOptions, PngOptions
 
@@ -60,10 +65,6 @@ def curves(
       keypose curves walk.bvh thigh.svg --joints left_thigh --method saliency
       keypose curves walk.bvh walk.svg --mark 0,30,88 --no-saliency
     """
-    from keypose.cli import picture_options as jobs
-    from keypose.cli.output import UsageError
-    from keypose.cli.picture_options import check_picture_path, parse_marked_frames, run_picture_job
-
     marked_frames = parse_marked_frames(mark, keys)
     select_options = None if keys is None else keys.select_options()
     if whole_body and select_options is None:

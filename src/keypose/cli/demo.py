@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, TypeVar
 
@@ -15,7 +15,10 @@ from keypose.api.rebake import rebake
 from keypose.api.select import select
 from keypose.api.unbake import unbake
 from keypose.batch.plan import make_folder
+from keypose.cli import clip_view, output
 from keypose.cli.options import Flags, Json, with_flags
+from keypose.cli.output import missing_argument_error
+from keypose.cli.unbake import score_rows
 from keypose.demo import demo_motion
 from keypose.formats import load, load_keyed, save
 from keypose.metrics import Score, score
@@ -25,6 +28,13 @@ from keypose.pictures.report import report
 from keypose.pictures.strip import strip
 from keypose.pictures.timeline import timeline
 from keypose.swings import Swings, swings
+
+SUFFIXES = (".bvh", ".glb")
+KEYED = "demo_unbaked"
+KEYED_SUFFIXES = (".glb", ".keys.json")
+KEYS_BY_METHOD = {"farthest": 6, "salient": 12}  # the last selection is drawn
+TOLERANCE_MM = 1.0  # of the .kps file
+Result = TypeVar("Result")
 
 
 @with_flags()
@@ -52,12 +62,6 @@ def demo(
       keypose demo
       keypose demo somewhere/ --fps 60
     """
-    from dataclasses import asdict
-    from pathlib import Path
-
-    from keypose.cli import clip_view, output, unbake
-    from keypose.cli.output import missing_argument_error
-
     if not out:
         raise missing_argument_error("an empty name", "a folder", ". is the current one")
     report = run_demo(Path(out), **motion.options())
@@ -78,7 +82,7 @@ def demo(
         f"{report.n_keys} keys in place of {report.n_frames} frames, {removed_percent:.1f} % removed; "
         "curves between them:"
     )
-    for label, text in unbake.score_rows(report.score):
+    for label, text in score_rows(report.score):
         output.print_line(f"  {label:8}{text}")
     folder = Path(out)
     output.print_line(
@@ -86,15 +90,6 @@ def demo(
         f"and try: keypose unbake {folder / 'demo.bvh'} {folder / 'mine.glb'} --keys 40"
     )
     return 0
-
-
-SUFFIXES = (".bvh", ".glb")
-KEYED = "demo_unbaked"
-KEYED_SUFFIXES = (".glb", ".keys.json")
-KEYS_BY_METHOD = {"farthest": 6, "salient": 12}  # the last selection is drawn
-TOLERANCE_MM = 1.0  # of the .kps file
-
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)

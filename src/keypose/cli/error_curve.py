@@ -8,6 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from keypose.cli import picture_options as jobs
 from keypose.cli.options import Flags, with_flags
 from keypose.cli.picture_options import (
     DEFAULT_JOINTS,
@@ -19,6 +20,8 @@ from keypose.cli.picture_options import (
     KeyFlags,
     PictureWriteFlags,
     SourceFlags,
+    check_picture_path,
+    run_picture_job,
 )
 from keypose.options.pictures import ErrorPlotOptions, PngOptions
 
@@ -55,9 +58,6 @@ def error_curve(
       keypose error-curve walk.bvh walk.png --cost inbetween --max-keys 60
       keypose error-curve walk.bvh hands.svg --joints hands --keys 12
     """
-    from keypose.cli import picture_options as jobs
-    from keypose.cli.picture_options import check_picture_path, run_picture_job
-
     select_options = (keys or KeyFlags()).select_options() | joints.typed_options()
     load_options, frames = source.load.load_options(), source.frame_range()
     target = check_picture_path(out, Path(file), overwrite=write.overwrite)

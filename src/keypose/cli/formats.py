@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from typing import TYPE_CHECKING
 
+from rich.box import SIMPLE_HEAD
+from rich.table import Table
+
+from keypose.cli import output
 from keypose.cli.options import Json
+from keypose.formats import FORMATS
+from keypose.formats.base import BLENDER_VARIABLE
 
 if TYPE_CHECKING:
     from typing import Any
@@ -23,11 +30,6 @@ def formats(*, json: Json = False) -> int:
       keypose formats
       keypose formats --json
     """
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    from keypose.cli import output
-
     rows = _rows()
     if json:
         output.print_json(rows)
@@ -59,16 +61,12 @@ def _needs(row: dict[str, Any]) -> str:
 
 
 def _other_pythons(rows: list[dict[str, Any]]) -> list[str]:
-    from keypose.formats.base import BLENDER_VARIABLE
-
     pythons = {row["python"] for row in rows if row["python"] is not None}
     return [f"Blender is that of {BLENDER_VARIABLE}={python}" for python in sorted(pythons)]
 
 
 def _install_hints(names: set[str]) -> list[str]:
     """Return install commands for missing extras, one per line, so that no terminal wraps a command."""
-    from keypose.formats import FORMATS
-
     extras = {format_.extra.name: format_.extra for format_ in FORMATS if format_.extra and format_.extra.name in names}
     lines = [
         f"to install {name}: {extra.install_command}" + (f" (Python {extra.python})" if extra.python else "")
@@ -86,8 +84,6 @@ def _yes_or_dash(value: bool) -> str:
 
 
 def _rows() -> list[dict[str, Any]]:
-    from keypose.formats import FORMATS
-
     pythons = {format_.extra: _find_python(format_.extra) for format_ in FORMATS if format_.extra is not None}
     rows = []
     for format_ in FORMATS:
@@ -110,8 +106,6 @@ def _rows() -> list[dict[str, Any]]:
 
 def _find_python(extra: Extra) -> str | None:
     """Return the Python that has the module of an extra, None if there is none; another Python is started to see."""
-    import subprocess
-
     python = extra.find_python()
     if python is None or python == sys.executable:
         return python

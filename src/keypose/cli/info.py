@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.options import DEFAULT_LOAD, Files, Jobs, Json, LoadFlags
+from keypose.batch import map_clips
+from keypose.batch.file_discovery import discover_clips
+from keypose.batch.info import InfoJob, describe_clip
+from keypose.cli import clip_view, messages, output
+from keypose.cli.error_text import render_error
+from keypose.cli.options import DEFAULT_LOAD, Files, Jobs, Json, LoadFlags, resolve_jobs
+from keypose.cli.output import FAILED, missing_argument_error
+from keypose.cli.runner import ProgressBar
 
 if TYPE_CHECKING:
     from keypose.batch import Outcome
@@ -36,17 +44,6 @@ def info(
       keypose info takes/ --json > takes.json
       keypose info huge.glb --limit joints=20000
     """
-    from contextlib import closing
-
-    from keypose.batch import map_clips
-    from keypose.batch.file_discovery import discover_clips
-    from keypose.batch.info import InfoJob, describe_clip
-    from keypose.cli import messages, output
-    from keypose.cli.error_text import render_error
-    from keypose.cli.options import resolve_jobs
-    from keypose.cli.output import FAILED, missing_argument_error
-    from keypose.cli.runner import ProgressBar
-
     if not files:
         raise missing_argument_error("no file named", "at least one file, folder or pattern")
     load_options = load.load_options()
@@ -76,8 +73,6 @@ def info(
 
 
 def _print_clips(clips: list[ClipInfo], outcomes: list[Outcome[ClipInfo]], *, joints: bool) -> None:
-    from keypose.cli import clip_view, messages, output
-
     if len(outcomes) == 1 or joints:
         for n, clip in enumerate(clips):
             if n:

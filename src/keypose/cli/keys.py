@@ -13,15 +13,43 @@ from rich.table import Table
 from rich.text import Text
 
 from keypose.batch import Outcome
+from keypose.batch.file_discovery import discover_clips
 from keypose.batch.keys import KeysJob, KeysResult, select_clip_keys
 from keypose.cli import messages, output
 from keypose.cli import plot as plots
 from keypose.cli.clip_view import format_duration, score_document
 from keypose.cli.key_options import DEFAULT_COUNT, DEFAULT_SELECT, KeyCountFlags, SelectFlags, Set
-from keypose.cli.options import DEFAULT_LOAD, Files, Jobs, Json, LoadFlags, Range
-from keypose.cli.output import COLUMN_GAP, Column, escape_unprintable
+from keypose.cli.options import (
+    DEFAULT_LOAD,
+    Files,
+    Jobs,
+    Json,
+    LoadFlags,
+    Range,
+    check_key_count,
+    parse_range,
+    resolve_jobs,
+)
+from keypose.cli.output import COLUMN_GAP, Column, escape_unprintable, missing_argument_error
 from keypose.cli.runner import collect_results, print_results, run_read_jobs
 from keypose.errors import FileError
+
+MAX_ROWS = 2_000
+CURVE_FACTOR = 3  # the curve is plotted up to this multiple of the number of keys,
+MIN_CURVE_KEYS = 30  # and at least up to this number
+MAX_CLIFFS = 8
+OPTIONAL_HEADINGS = ("source", "cost", "rank", "without mm")  # dropped in this order on a narrow terminal
+LEGENDS = {
+    "source": "source: number of the frame in the file",
+    "rank": "rank: keys by their importance; 1 has the largest error without the key",
+    "cost": "cost: cost of the span up to the next key",
+    "off mm": "off: largest error of {kind} in-betweens up to the next key",
+    "without mm": "without: largest error from the previous to the next key if this key is removed",
+}
+ORDERED_LEGENDS = LEGENDS | {
+    "rank": "rank: order in which the method added the keys",
+    "cost": "cost: remaining cost when the method had added the key",
+}
 
 
 def keys(
@@ -49,11 +77,6 @@ def keys(
       keypose keys walk.bvh --method farthest --keys 8 --weight hands=3
       keypose keys walk.bvh --json > walk-keys.json
     """
-    from keypose.batch.file_discovery import discover_clips
-    from keypose.batch.keys import KeysJob
-    from keypose.cli.options import check_key_count, parse_range, resolve_jobs
-    from keypose.cli.output import missing_argument_error
-
     if not files:
         raise missing_argument_error("no file named", "at least one file, folder or pattern")
     check_key_count(count)
@@ -91,6 +114,26 @@ def run(
         json=json,
         is_single_file=is_single_file,
     )
+
+
+def build_view(clip: KeysResult, job: KeysJob, width: int, *, legend: bool, plot: bool, plain: bool) -> Group:
+    """Return table, summary, errors and plot of one clip."""
+    columns = _fit_columns(clip, width)
+    renderables: list[RenderableType] = [
+        Text(escape_unprintable(clip.path), style="bold", overflow="fold"),
+        _table(columns),
+    ]
+    if len(clip.frames) > MAX_ROWS:
+        renderables.append(Text(f"and {len(clip.frames) - MAX_ROWS} more keys; --json has all"))
+    kind = _inbetween_kind(job)
+    if legend:
+        legends = LEGENDS if clip.order is None else ORDERED_LEGENDS
+        lines = [legends[column.heading] for column in columns if column.heading in legends]
+        renderables += [Text(line.format(kind=kind), style="dim") for line in lines]
+    renderables += [Text(""), Text(_summary(clip, job)), Text(_error_line(clip, kind))]
+    if plot:
+        renderables += _error_curve(clip, width, plots.PLAIN if plain else plots.BRAILLE)
+    return Group(*renderables)
 
 
 def _print_clips(clips: Sequence[tuple[KeysJob, KeysResult]], *, plot: bool) -> None:
@@ -131,44 +174,6 @@ def _document(job: KeysJob, outcome: Outcome[KeysResult]) -> dict[str, Any]:
         "notes": list(clip.notes),
         "warnings": list(outcome.warnings),
     }
-
-
-MAX_ROWS = 2_000
-CURVE_FACTOR = 3  # the curve is plotted up to this multiple of the number of keys,
-MIN_CURVE_KEYS = 30  # and at least up to this number
-MAX_CLIFFS = 8
-OPTIONAL_HEADINGS = ("source", "cost", "rank", "without mm")  # dropped in this order on a narrow terminal
-LEGENDS = {
-    "source": "source: number of the frame in the file",
-    "rank": "rank: keys by their importance; 1 has the largest error without the key",
-    "cost": "cost: cost of the span up to the next key",
-    "off mm": "off: largest error of {kind} in-betweens up to the next key",
-    "without mm": "without: largest error from the previous to the next key if this key is removed",
-}
-ORDERED_LEGENDS = LEGENDS | {
-    "rank": "rank: order in which the method added the keys",
-    "cost": "cost: remaining cost when the method had added the key",
-}
-
-
-def build_view(clip: KeysResult, job: KeysJob, width: int, *, legend: bool, plot: bool, plain: bool) -> Group:
-    """Return table, summary, errors and plot of one clip."""
-    columns = _fit_columns(clip, width)
-    renderables: list[RenderableType] = [
-        Text(escape_unprintable(clip.path), style="bold", overflow="fold"),
-        _table(columns),
-    ]
-    if len(clip.frames) > MAX_ROWS:
-        renderables.append(Text(f"and {len(clip.frames) - MAX_ROWS} more keys; --json has all"))
-    kind = _inbetween_kind(job)
-    if legend:
-        legends = LEGENDS if clip.order is None else ORDERED_LEGENDS
-        lines = [legends[column.heading] for column in columns if column.heading in legends]
-        renderables += [Text(line.format(kind=kind), style="dim") for line in lines]
-    renderables += [Text(""), Text(_summary(clip, job)), Text(_error_line(clip, kind))]
-    if plot:
-        renderables += _error_curve(clip, width, plots.PLAIN if plain else plots.BRAILLE)
-    return Group(*renderables)
 
 
 def _fit_columns(clip: KeysResult, width: int) -> list[Column]:

@@ -13,7 +13,7 @@ from cyclopts import Group, Parameter
 from keypose.cli import library_edit, library_options, output
 from keypose.cli.clip_view import format_duration
 from keypose.cli.error_text import render_error
-from keypose.cli.library_options import Blobs, LibraryOption
+from keypose.cli.library_options import Blobs, LibraryOption, check_files_exist, open_library
 from keypose.cli.messages import MessageSummary
 from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Files, Flags, Jobs, Json, LibraryLoadFlags, with_flags
 from keypose.cli.output import FAILED, INTERRUPTED, JsonSpool, UsageError, missing_argument_error
@@ -75,8 +75,6 @@ def add(
       keypose library add walks/ --asf skeletons/07.asf --read-fps 60
       keypose library add takes/ --engine dask://render01:8786
     """
-    from keypose.cli.library_options import check_files_exist, open_library
-
     if not files:
         raise missing_argument_error("no file named", "at least one file, folder or pattern")
     if jobs is not None and jobs < 1:

@@ -15,8 +15,8 @@ from rich.text import Text
 from keypose.batch.file_discovery import suggest_name
 from keypose.cli import library_inspect, output
 from keypose.cli.clip_view import format_bytes, format_duration
-from keypose.cli.library_options import ClipNames, LibraryOption
-from keypose.cli.options import Flags, Json, with_flags
+from keypose.cli.library_options import ClipNames, LibraryOption, find_clips, open_library
+from keypose.cli.options import Flags, Json, parse_names, with_flags
 from keypose.cli.output import FAILED, UsageError, conflict_error, missing_argument_error
 from keypose.errors import OptionError, choose_text
 from keypose.library.library import Library
@@ -24,6 +24,9 @@ from keypose.library.records import Clip, Fault
 from keypose.library.rows import clean_tags
 from keypose.library.search.swing_overlap import BODY_PARTS
 from keypose.options.library import DescribeOptions
+
+MAX_ROWS = 200  # of a list without --limit
+MAX_NAMES_IN_QUESTION = 10  # clips named when asking for confirmation
 
 
 def tag(
@@ -46,9 +49,6 @@ def tag(
       keypose library tag 02_01 02_02 --add walk,slow
       keypose library tag 02_01 --add "left hand" --remove walk
     """
-    from keypose.cli.library_options import find_clips, open_library
-    from keypose.cli.options import parse_names
-
     add, remove = parse_names("--add", add), parse_names("--remove", remove)
     if not add and not remove:
         raise missing_argument_error("no tag named", "--add or --remove, such as --add walk")
@@ -75,8 +75,6 @@ def rename(
       keypose library rename 02_01 "walk, slow"
       keypose library rename 3f9a01c2 walk_07
     """
-    from keypose.cli.library_options import open_library
-
     with open_library(library) as opened_library:
         return rename_clip(opened_library, clip, name, json=json)
 
@@ -104,8 +102,6 @@ def describe(
       keypose library describe 02_01 02_02 --licence CC-BY-4.0
       keypose library describe 02_01 --source "studio B, take 7" --note ""
     """
-    from keypose.cli.library_options import find_clips, open_library
-
     if not metadata.typed_options():
         raise missing_argument_error("nothing to change", "--source, --licence or --note, such as --licence CC-BY-4.0")
     with open_library(library) as opened_library:
@@ -129,14 +125,8 @@ def remove(
       keypose library remove 02_01
       keypose library remove 02_01 02_02 --yes
     """
-    from keypose.cli.library_options import find_clips, open_library
-
     with open_library(library) as opened_library:
         return remove_clips(opened_library, find_clips(opened_library, clips), yes=yes, json=json)
-
-
-MAX_ROWS = 200  # of a list without --limit
-MAX_NAMES_IN_QUESTION = 10  # clips named when asking for confirmation
 
 
 def clip_document(clip: Clip) -> dict[str, Any]:

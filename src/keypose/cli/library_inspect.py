@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -10,7 +11,7 @@ from cyclopts import Parameter
 from rich.console import Group
 from rich.text import Text
 
-from keypose.cli import output
+from keypose.cli import library_edit, output
 from keypose.cli.clip_view import format_bytes, format_duration, labelled_rows
 from keypose.cli.library_options import (
     DEFAULT_TAG_FILTERS,
@@ -18,12 +19,29 @@ from keypose.cli.library_options import (
     ClipNames,
     LibraryOption,
     TagFilterFlags,
+    find_clips,
+    open_library,
+    resolve_location,
 )
 from keypose.cli.options import Flags, Json, OverwritePicture, with_flags
 from keypose.cli.output import Column, UsageError, escape_unprintable
+from keypose.cli.picture_options import check_picture_path
 from keypose.library.records import Clip, Stats
 from keypose.library.search.hits import Hit
 from keypose.options.library import ListOptions
+
+OPTIONAL_CLIP_HEADINGS = ("joints", "fps", "frames", "tags", "added")  # dropped in this order on a narrow terminal
+OPTIONAL_HIT_HEADINGS = (
+    "length",
+    "frames",
+    "also",
+)  # then the explanation is shortened, then the next ones are dropped
+LAST_OPTIONAL_HIT_HEADINGS = ("tags", "why")
+MAX_TAGS = 30  # of a library
+MAX_TAG_COLUMNS = 40  # columns
+HASH_DIGITS = 12
+SHORT_HASH_DIGITS = 8  # enough to identify a clip
+MAX_BODY_PARTS = 2  # that swing alike in an explanation
 
 
 @with_flags(only=("limit", "skip"))
@@ -52,9 +70,6 @@ def list_(
       keypose library list --tag walk --min-duration-s 10
       keypose library list --json > clips.json
     """
-    from keypose.cli import library_edit
-    from keypose.cli.library_options import open_library
-
     page.check()
     filters.check()
     options = {"words": " ".join(words) if words else None} | filters.options()
@@ -81,10 +96,6 @@ def show(
       keypose library show 02_01 --strip 02_01.png
       keypose library show 3f9a01c2 --json
     """
-    from keypose.cli import library_edit
-    from keypose.cli.library_options import find_clips, open_library, resolve_location
-    from keypose.cli.picture_options import check_picture_path
-
     if strip is not None and len(clips) > 1:
         raise UsageError(f"is one picture for {len(clips)} clips", option="strip", value=strip, expected="one clip")
     target = (
@@ -101,11 +112,6 @@ def stats(*, library: LibraryOption = None, json: Json = False) -> int:
       keypose library stats
       keypose library stats --library archive.db --json
     """
-    from dataclasses import asdict
-
-    from keypose.cli import output
-    from keypose.cli.library_options import open_library
-
     with open_library(library) as opened_library:
         library_stats, where = opened_library.stats(), opened_library.location
     if json:
@@ -113,20 +119,6 @@ def stats(*, library: LibraryOption = None, json: Json = False) -> int:
     else:
         output.print_renderable(stats_block(library_stats, where))
     return 0
-
-
-OPTIONAL_CLIP_HEADINGS = ("joints", "fps", "frames", "tags", "added")  # dropped in this order on a narrow terminal
-OPTIONAL_HIT_HEADINGS = (
-    "length",
-    "frames",
-    "also",
-)  # then the explanation is shortened, then the next ones are dropped
-LAST_OPTIONAL_HIT_HEADINGS = ("tags", "why")
-MAX_TAGS = 30  # of a library
-MAX_TAG_COLUMNS = 40  # columns
-HASH_DIGITS = 12
-SHORT_HASH_DIGITS = 8  # enough to identify a clip
-MAX_BODY_PARTS = 2  # that swing alike in an explanation
 
 
 def clip_table(clips: Sequence[Clip], width: int) -> Group:

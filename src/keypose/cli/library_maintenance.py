@@ -15,6 +15,9 @@ from keypose.cli.library_options import (
     FilterFlags,
     LibraryOption,
     LibraryProgressBar,
+    find_clips,
+    has_blob_folder,
+    open_library,
 )
 from keypose.cli.messages import MessageSummary
 from keypose.cli.options import Jobs, Json
@@ -50,9 +53,6 @@ def verify(
       keypose library verify --fix
       keypose library verify --library archive.db --json > verified.json
     """
-    from keypose.cli import library_edit
-    from keypose.cli.library_options import open_library
-
     with open_library(library) as opened_library:
         faults = opened_library.verify(fix=fix, drop_orphans=drop_orphans)
         return library_edit.report_faults(opened_library, faults, "sound", json=json)
@@ -72,8 +72,6 @@ def rebuild(
       keypose library rebuild
       keypose library rebuild --library archive.db --jobs 4
     """
-    from keypose.cli.library_options import has_blob_folder, open_library
-
     if jobs is not None and jobs < 1:
         raise UsageError(option="jobs", value=jobs, expected="at least 1")
     with open_library(library, blobs, create=blobs is not None or has_blob_folder(library)) as opened_library:
@@ -101,9 +99,6 @@ def export(
       keypose library export out/ 02_01 02_02
       keypose library export walks/ --tag walk --words slow
     """
-    from keypose.cli import library_edit
-    from keypose.cli.library_options import find_clips, open_library
-
     if not folder:
         raise missing_argument_error("an empty name", "a folder", ". is the current one")
     if clips and filters.typed_options():

@@ -13,19 +13,22 @@ from cyclopts import Group, Parameter
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as RichProgress
 
+from keypose.batch.file_discovery import discover_clips, suggest_file
 from keypose.cli import output
 from keypose.cli.options import Flags, check_output_file, with_flags
 from keypose.cli.output import UsageError, missing_argument_error
+from keypose.errors import FileError, FormatError
 from keypose.options.library import ClipFilterOptions
+from keypose.pictures.report.build import page_path
 
 if TYPE_CHECKING:
     from keypose.library.library import Library
     from keypose.library.records import Clip
 
-
 LIBRARY_VARIABLE = "KEYPOSE_LIBRARY"
 DEFAULT_LIBRARY = "clips.db"
 SQLITE_MAGIC = b"SQLite format 3\0"  # first bytes of SQLite files
+MAX_NAME_COLUMNS = 30
 FILTER_GROUP = Parameter(group=Group("Filters", sort_key=2))
 LibraryOption = Annotated[
     str | None,
@@ -92,8 +95,6 @@ def open_library(library_option: str | None, blobs: str | None = None, *, create
 
 def _check_location(location: str) -> None:
     """Raise an error if the folder does not exist or the file is not an SQLite database."""
-    from keypose.errors import FileError, FormatError
-
     folder = os.path.dirname(location)  # noqa: PTH120 - Path raises for odd names
     if folder and not os.path.isdir(folder):  # noqa: PTH112 - as above
         raise FileError("no such folder", path=folder, expected=f"one for the library {os.path.basename(location)}")  # noqa: PTH119
@@ -110,9 +111,6 @@ def _check_location(location: str) -> None:
 
 def check_files_exist(names: Sequence[str]) -> None:
     """Raise FileError if none of the files to add exists, so that no library is created for nothing."""
-    from keypose.batch.file_discovery import discover_clips, suggest_file
-    from keypose.errors import FileError
-
     inputs = discover_clips(names)
     if any(os.path.lexists(file.path) for file in inputs.files):
         return
@@ -144,15 +142,10 @@ def find_clips(library: Library, names: Sequence[str]) -> list[Clip]:
 
 def check_page_path(path: Path | None, *, overwrite: bool) -> Path | None:
     """Return the path of the page, checked before any work is done; None if none is requested."""
-    from keypose.pictures.report.build import page_path
-
     if path is None:
         return None
     target = page_path(path)
     return check_output_file(target, "the name of a page", overwrite=overwrite)
-
-
-MAX_NAME_COLUMNS = 30
 
 
 class LibraryProgressBar:

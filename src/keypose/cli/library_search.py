@@ -17,7 +17,14 @@ from cyclopts import Group, Parameter
 from keypose.batch.file_discovery import load_clip
 from keypose.cli import library_edit, library_inspect, messages, output
 from keypose.cli.clip_view import format_bytes
-from keypose.cli.library_options import DEFAULT_FILTERS, FILTER_GROUP, FilterFlags, LibraryOption
+from keypose.cli.library_options import (
+    DEFAULT_FILTERS,
+    FILTER_GROUP,
+    FilterFlags,
+    LibraryOption,
+    check_page_path,
+    open_library,
+)
 from keypose.cli.messages import truncate_texts
 from keypose.cli.options import (
     DEFAULT_LIBRARY_LOAD,
@@ -102,8 +109,6 @@ def search(
       keypose library search kick.bvh --pose 42 --html results.html --open
       keypose library search --words "kick left"
     """
-    from keypose.cli.library_options import check_page_path, open_library
-
     if len(query) > 1:
         raise UsageError(
             f"{len(query)} queries ({', '.join(query[:4])})",

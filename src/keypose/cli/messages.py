@@ -18,11 +18,10 @@ from keypose.errors import KeyposeError
 if TYPE_CHECKING:
     from keypose.batch.info import ClipInfo
 
-
 MAX_TEXTS = 20  # warnings or notes printed per clip
 # Notes that differ between clips only by a name, with their text for several clips.
 NOTE_KINDS = ((re.compile(r"skeleton from .+"), "skeleton found beside them"),)
-
+_NAMES_AND_NUMBERS = re.compile(r"'[^']*'|[0-9]+(?:\.[0-9]+)?")  # parts that differ from file to file
 Result = TypeVar("Result")
 
 
@@ -117,9 +116,6 @@ def print_notes(clips: Iterable[tuple[Path, Sequence[str]]]) -> None:
         path, note = occurrences[0]
         text = note if len({other for _, other in occurrences}) == 1 else kind
         output.print_note(f"{path}: {note}" if len(occurrences) == 1 else f"{len(occurrences)} clips: {text}")
-
-
-_NAMES_AND_NUMBERS = re.compile(r"'[^']*'|[0-9]+(?:\.[0-9]+)?")  # parts that differ from file to file
 
 
 @dataclass

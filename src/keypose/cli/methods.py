@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from keypose.cli.options import Json
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from keypose.api.select import methods as known
+from keypose.cli import output
+from keypose.cli.options import Json, option_flag
 
 if TYPE_CHECKING:
     from typing import Any
@@ -17,12 +23,6 @@ def methods(*, json: Json = False) -> int:
       keypose methods
       keypose methods --json
     """
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
-    from keypose.cli import output
-
     rows = _rows()
     if json:
         output.print_json(rows)
@@ -50,9 +50,6 @@ def _format_default(value: Any) -> str:
 
 
 def _rows() -> list[dict[str, Any]]:
-    from keypose.api.select import methods as known
-    from keypose.cli.options import option_flag
-
     return [
         {
             "name": method.name,

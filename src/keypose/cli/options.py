@@ -14,9 +14,12 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeA
 
 from cyclopts import Parameter, Token
 
+from keypose.batch import default_jobs
+from keypose.batch.file_discovery import suggest_name
 from keypose.cli.output import UsageError, conflict_error
 from keypose.errors import FileError, OptionError
 from keypose.limits import Limits
+from keypose.methods import METHODS
 from keypose.options import (
     JobOptions,
     KeyCountOptions,
@@ -95,8 +98,6 @@ def check_output_file(path: Path, expected: str, *, overwrite: bool) -> Path:
 
 def resolve_jobs(jobs: int | None, n_clips: int) -> int:
     """Return the number of workers: ``jobs``, or the default for ``n_clips`` if None."""
-    from keypose.batch import default_jobs
-
     if jobs is not None and jobs < 1:
         raise UsageError(option="jobs", value=jobs, expected="at least 1")
     return default_jobs(n_clips) if jobs is None else jobs
@@ -119,9 +120,6 @@ def option_flag(name: str) -> str:
 
 def find_method(name: str) -> Method:
     """Return the method of that name, or raise UsageError with a suggestion."""
-    from keypose.batch.file_discovery import suggest_name
-    from keypose.methods import METHODS
-
     if name not in METHODS:
         raise UsageError(
             option="method", value=name, expected=f"one of {', '.join(METHODS)}{suggest_name(name, METHODS)}"
@@ -165,9 +163,6 @@ def parse_method_options(method: Method, flags: Mapping[str, Any], settings: Seq
 
 
 def _unknown_option_error(method: Method, name: str, flags: Collection[str]) -> UsageError:
-    from keypose.batch.file_discovery import suggest_name
-    from keypose.methods import METHODS
-
     methods_with_option = [other.name for other in METHODS.values() if name in other.options]
     other_methods = f", but of {', '.join(methods_with_option)}" if methods_with_option else ""
     suggestion = suggest_name(name, method.options)

@@ -24,9 +24,21 @@ from rich.text import Text
 from keypose.cli import INTERRUPTED
 from keypose.errors import FileError, MessageFields
 
+__all__ = ["BROKEN_PIPE", "BUG", "FAILED", "INTERRUPTED", "USAGE", "OutputError", "UsageError"]
+
+# Exit codes, besides INTERRUPTED.
+FAILED = 1
+USAGE = 2
+BUG = 70
+BROKEN_PIPE = 141
+
 HELP_COLUMNS = 80
 CHUNK_CHARS = 1000  # at most 4000 bytes; pipes accept 4096 bytes atomically (PIPE_BUF on Linux)
 PIPE_COLUMNS = 10_000  # columns in a pipe or a file, so that nothing is cut
+PREFERRED_NAME_WIDTH = 24  # optional columns are dropped until names have this width
+MIN_NAME_WIDTH = 8  # on any terminal
+COLUMN_GAP = 2  # blanks between two columns, and one at either side
+ELLIPSIS = "…"
 
 
 class _Console(Console):
@@ -179,12 +191,6 @@ def discard_stdout() -> None:
         sys.stdout = io.StringIO()
 
 
-PREFERRED_NAME_WIDTH = 24  # optional columns are dropped until names have this width
-MIN_NAME_WIDTH = 8  # on any terminal
-COLUMN_GAP = 2  # blanks between two columns, and one at either side
-ELLIPSIS = "…"
-
-
 @dataclass(frozen=True)
 class Column:
     """One column: a heading and cells without unprintable characters."""
@@ -287,14 +293,6 @@ def _list_lines(name: str, file: IO[str]) -> Iterator[str]:
     if pending:
         yield f"    {pending}"
     yield "  ],"
-
-
-__all__ = ["BROKEN_PIPE", "BUG", "FAILED", "INTERRUPTED", "USAGE", "OutputError", "UsageError"]
-
-FAILED = 1
-USAGE = 2
-BUG = 70
-BROKEN_PIPE = 141
 
 
 class OutputError(FileError):

@@ -15,14 +15,16 @@ from keypose.api.select import select, select_with_report
 from keypose.batch.file_discovery import load_clip, resolve_frame_range
 from keypose.batch.swings import SwingsLoader
 from keypose.cli import options as o
+from keypose.cli import output
 from keypose.cli.key_options import DEFAULT_COUNT, KeyCountFlags, SelectFlags, Set
 from keypose.cli.output import UsageError, missing_argument_error
+from keypose.cli.runner import run_write_jobs
 from keypose.errors import OptionError
 from keypose.model import Motion, Selection, list_notes
 from keypose.options import FeatureOptions, LoadOptions, Option
 from keypose.pictures.curves import plot_curves
 from keypose.pictures.error_curve import plot_errors
-from keypose.pictures.svg import Picture
+from keypose.pictures.svg import Picture, picture_path
 from keypose.pictures.timeline import timeline
 
 if TYPE_CHECKING:
@@ -144,8 +146,6 @@ PictureJob = TypeVar("PictureJob", bound="HasSourceAndTarget")
 
 def check_picture_path(out: str, source: Path, *, overwrite: bool) -> Path:
     """Return the path of the picture, checked before any work is done."""
-    from keypose.pictures.svg import picture_path
-
     if not out:
         raise missing_argument_error("the last name, where to, is empty", "a picture, such as walk.svg")
     target = picture_path(out)
@@ -157,8 +157,6 @@ def check_picture_path(out: str, source: Path, *, overwrite: bool) -> Path:
 @contextmanager
 def option_errors_as_usage() -> Iterator[None]:
     """Turn an OptionError of the library into a UsageError."""
-    from keypose.errors import OptionError
-
     try:
         yield
     except OptionError as error:
@@ -181,9 +179,6 @@ def run_picture_job(
     verb: str, function: Callable[[PictureJob], DrawnPicture], job: PictureJob, *, json: bool, quiet: bool
 ) -> int:
     """Draw one picture and print a line; return the exit code."""
-    from keypose.cli import output
-    from keypose.cli.runner import run_write_jobs
-
     run_result = run_write_jobs(verb, function, [job], (), 1, json=json, quiet=quiet)
     if json:
         output.print_json(run_result.document("pictures", lambda _, picture: picture_document(picture)))

@@ -14,18 +14,29 @@ from rich.console import Group
 from rich.text import Text
 
 from keypose.batch import Failure, Outcome
+from keypose.batch.file_discovery import discover_clips
 from keypose.batch.plan import Target
-from keypose.batch.rebake import RebakeJob, RebakeResult, rebake_clip
+from keypose.batch.rebake import (
+    RebakeJob,
+    RebakeResult,
+    find_detail_conflict,
+    find_detail_sources,
+    may_have_detail,
+    rebake_clip,
+)
 from keypose.cli import messages, output
 from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows, score_document
-from keypose.cli.options import DEFAULT_EDIT_LOAD, EditLoadFlags, Flags, with_flags
+from keypose.cli.options import DEFAULT_EDIT_LOAD, EditLoadFlags, Flags, resolve_jobs, with_flags
 from keypose.cli.output import Column, UsageError, escape_unprintable, missing_argument_error
-from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, run_write_jobs
+from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, build_plan, run_write_jobs
 from keypose.cli.unbake import format_mm
 from keypose.options import MAX_RESIDUAL, RebakeOptions
 
 if TYPE_CHECKING:
     from keypose.batch.rebake import DetailSources
+
+OPTIONAL_HEADINGS = ("written", "frames", "before", "mean mm")  # dropped in this order on a narrow terminal
+LEGEND = "mm: how far the detail moves joints, on a figure of 1.7 m"
 
 
 def parse_residual(flag: str, texts: Sequence[str]) -> float:
@@ -93,13 +104,6 @@ def rebake(
       keypose rebake walk_v2.blend final.glb
       keypose rebake edits/ final/ --to glb --from unbaked/
     """
-    from pathlib import Path
-
-    from keypose.batch.file_discovery import discover_clips
-    from keypose.batch.rebake import RebakeJob, find_detail_conflict, find_detail_sources
-    from keypose.cli.options import resolve_jobs
-    from keypose.cli.runner import build_plan
-
     if len(paths) < 2 or not all(paths):
         raise missing_argument_error(
             "", "the edited file, and where to", "keypose rebake EDITED OUT --from NAME.keys.json"
@@ -129,8 +133,6 @@ def rebake(
 
 def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:
     """Raise UsageError if no edit has detail; if only some lack it, those fail individually."""
-    from keypose.batch.rebake import may_have_detail
-
     if any(s.explicit or s.companion or may_have_detail(source) for source, s in edits):
         return
     source, sources = edits[0]
@@ -145,10 +147,6 @@ def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:
         code="missing_argument",
         expected="--from FOLDER with the NAME.keys.json of each, which unbake wrote",
     )
-
-
-OPTIONAL_HEADINGS = ("written", "frames", "before", "mean mm")  # dropped in this order on a narrow terminal
-LEGEND = "mm: how far the detail moves joints, on a figure of 1.7 m"
 
 
 def run(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,10 +11,22 @@ from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
-from keypose.batch.file_discovery import ClipFiles, stem
+from keypose.batch.file_discovery import ClipFiles, discover_clips, stem
+from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
 from keypose.cli import clip_view, output
 from keypose.cli.key_options import DEFAULT_UNBAKE, UnbakeFlags
-from keypose.cli.options import Flags, Jobs, Json, OpenPage, OverwritePage, check_output_file, with_flags
+from keypose.cli.options import (
+    Flags,
+    Jobs,
+    Json,
+    OpenPage,
+    OverwritePage,
+    check_fps,
+    check_output_file,
+    parse_range,
+    resolve_jobs,
+    with_flags,
+)
 from keypose.cli.output import UsageError, missing_argument_error
 from keypose.cli.runner import Quiet, RunResult, run_write_jobs
 from keypose.errors import OptionError
@@ -68,13 +81,6 @@ def report(
       keypose report takes/ -o takes.html --keys 20
       keypose report walk.bvh --method farthest --keys 8 -o farthest.html
     """
-    import sys
-
-    from keypose.batch.file_discovery import discover_clips
-    from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
-    from keypose.cli.options import check_fps, parse_range, resolve_jobs
-    from keypose.pictures.report.build import ReportJob
-
     if not paths:
         raise missing_argument_error("no file named", "what to report on", "keypose report FILES...")
     key_options, curve_options = flags.key_options(), flags.curve_options(residual=False)

@@ -7,9 +7,13 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from keypose.cli.options import DEFAULT_LIMITS, LimitFlags
+from keypose.batch.file_discovery import SWINGS_SUFFIXES, discover_clips
+from keypose.batch.restore import RestoreJob
+from keypose.cli import storage_run
+from keypose.cli.options import DEFAULT_LIMITS, LimitFlags, resolve_jobs
 from keypose.cli.output import UsageError
-from keypose.cli.runner import DEFAULT_WRITE, TargetFormat, WriteFlags
+from keypose.cli.runner import DEFAULT_WRITE, TargetFormat, WriteFlags, build_plan, split_paths
+from keypose.cli.storage_run import is_kps, select_compressed
 
 
 def restore(
@@ -52,13 +56,6 @@ def restore(
       keypose restore walk.kps part.glb --from-s 10 --to-s 12.5
       keypose restore archive/ takes/ --to bvh
     """
-    from keypose.batch.file_discovery import SWINGS_SUFFIXES, discover_clips
-    from keypose.batch.restore import RestoreJob
-    from keypose.cli import storage_run
-    from keypose.cli.options import resolve_jobs
-    from keypose.cli.runner import build_plan, split_paths
-    from keypose.cli.storage_run import is_kps, select_compressed
-
     names, out = split_paths(paths, "restore")
     existing_policy = write.existing_policy()
     check_span(from_s, to_s)

@@ -26,7 +26,7 @@ from rich.progress import Progress as RichProgress
 from rich.text import Text
 
 from keypose.batch import Outcome, map_clips
-from keypose.batch.plan import Target
+from keypose.batch.plan import Target, looks_like_file, plan_file, plan_folder
 from keypose.cli import messages, output
 from keypose.cli.error_text import render_error
 from keypose.cli.options import Jobs, Json
@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from keypose.batch.keys import KeysResult
     from keypose.batch.plan import ExistingPolicy, Plan
     from keypose.batch.swings import SwingsResult
+
+BAR_DELAY_S = 1.0  # before the bar of a single clip appears
+MAX_NAME_COLUMNS = 24
 
 
 class HasSourceAndTarget(Protocol):
@@ -52,8 +55,104 @@ class HasSourceAndTarget(Protocol):
         """Return the file to write."""
 
 
+class HasPath(Protocol):
+    """A job that reads one file."""
+
+    @property
+    def path(self) -> Path:
+        """Return the file to read."""
+
+
 WriteJob = TypeVar("WriteJob", bound=HasSourceAndTarget)
+ReadJob = TypeVar("ReadJob", bound=HasPath)
 Result = TypeVar("Result")
+ReadResult = TypeVar("ReadResult", "KeysResult", "SwingsResult")
+TargetFormat = Annotated[
+    str | None, Parameter(help="The format of files in a folder, by suffix: bvh, glb, bvh.gz, ...")
+]
+InAndOut = Annotated[
+    str,
+    Parameter(
+        name="IN OUT",
+        help="Input (files, folders, patterns in quotes), and last the output: a file for one file, a folder for more.",
+    ),
+]
+Overwrite = Annotated[
+    bool,
+    Parameter(
+        negative="--no-overwrite",
+        help="Replace existing files. Default: refuse before anything is written.",
+    ),
+]
+SkipExisting = Annotated[
+    bool,
+    Parameter(negative="", help="Skip existing outputs, to continue an interrupted run."),
+]
+Quiet = Annotated[bool, Parameter(negative="", alias="-q", help="Print nothing but errors.")]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WriteFlags:
+    """What happens to existing files, and how the run is done and printed."""
+
+    overwrite: Overwrite = False
+    skip_existing: SkipExisting = False
+    jobs: Jobs = None
+    json: Json = False
+    quiet: Quiet = False
+
+    def existing_policy(self) -> ExistingPolicy:
+        """Return what happens to existing files."""
+        if self.overwrite and self.skip_existing:
+            raise conflict_error("overwrite", "--skip-existing")
+        return "overwrite" if self.overwrite else "skip" if self.skip_existing else "refuse"
+
+
+DEFAULT_WRITE = WriteFlags()
+
+
+def split_paths(paths: Sequence[str], command: str) -> tuple[list[str], str]:
+    """Split the arguments into input names and the output, which is the last one."""
+    if len(paths) < 2:
+        raise missing_argument_error("", f"what to {command}, and where to", f"keypose {command} IN OUT")
+    *names, out = paths
+    if not out:
+        raise missing_argument_error(
+            "the last name, where to, is empty", "a file or a folder", ". is the current folder"
+        )
+    return names, out
+
+
+def build_plan(
+    inputs: ClipFiles,
+    names: Sequence[str],
+    out: str,
+    to: str | None,
+    existing_policy: ExistingPolicy,
+    command: str,
+    extra_suffixes: tuple[str, ...] = (),
+) -> Plan:
+    """Plan the output of each input: a file, or a folder. ``extra_suffixes`` are allowed besides those of motions."""
+    target = Path(out)
+    has_slash = out.endswith(("/", "\\"))
+    is_single_file = len(names) == 1 and [str(file.path) for file in inputs.files] == [str(Path(names[0]))]
+    if is_single_file and to is None and not has_slash and not os.path.isdir(out):  # noqa: PTH112 - Path raises for long names
+        return plan_file(inputs.files[0], target, existing_policy, extra_suffixes)
+    if os.path.isfile(out):  # noqa: PTH113
+        target_name, example = (f"-o {out}", "-o out/") if command == "swings" else (f"the last name, {out},", "out/")
+        raise UsageError(
+            f"{target_name} is an existing file",
+            expected=f"a folder for the results, such as: keypose {command} IN... {example} --to {to or 'glb'}",
+        )
+    if looks_like_file(target) and not has_slash:
+        raise UsageError(
+            f"{out} is the name of a file, but is to be a folder: "
+            + (f"without --to it is a file, as {out}/ it is a folder" if is_single_file else f"{out}/ makes it one")
+        )
+    if to is None:
+        raise missing_argument_error(f"{out} is to be a folder", "the format of the files in it, such as --to glb")
+    return plan_folder(inputs.files, target, to, existing_policy, extra_suffixes)
 
 
 @dataclass(frozen=True)
@@ -157,7 +256,7 @@ def run_write_jobs(
     function_with_progress: Callable[[WriteJob, Callable[[float], None]], Result] | None = None,
     render: Callable[[Outcome[Result]], Outcome[Result]] = messages.render_outcome,
 ) -> RunResult[WriteJob, Result]:
-    """Run all jobs; ``render`` puts the messages of an outcome into words for users of the command line.
+    """Run all jobs; ``render`` replaces the messages of an outcome by those of the command line.
 
     ``function_with_progress`` replaces ``function`` for a single clip and reports the fraction that is done.
     """
@@ -183,18 +282,6 @@ def run_write_jobs(
         interrupted = True
     outcomes.sort(key=lambda outcome: outcome.index)
     return RunResult(work, skipped, outcomes, time.perf_counter() - start, interrupted)
-
-
-class HasPath(Protocol):
-    """A job that reads one file."""
-
-    @property
-    def path(self) -> Path:
-        """Return the file to read."""
-
-
-ReadJob = TypeVar("ReadJob", bound=HasPath)
-ReadResult = TypeVar("ReadResult", "KeysResult", "SwingsResult")
 
 
 def run_read_jobs(
@@ -252,24 +339,6 @@ def print_results(
     return code or (FAILED if problems else 0)
 
 
-MIN_CLIPS = 2
-BAR_DELAY_S = 1.0  # before the bar of a single clip appears
-MAX_NAME_COLUMNS = 24
-
-
-class _Rate(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(f"{task.speed:.3g}/s" if task.speed else "", style="dim")
-
-
-class _CurrentName(ProgressColumn):
-    """The clip that has been processed for the longest time; truncated at the start, where paths differ least."""
-
-    def render(self, task: Task) -> Text:
-        name = task.fields["current"]
-        return Text(name if len(name) <= MAX_NAME_COLUMNS else "…" + name[1 - MAX_NAME_COLUMNS :], style="cyan")
-
-
 class ProgressBar:
     """A context manager that counts clips; for a single slow clip it shows the fraction done, if that is reported.
 
@@ -280,7 +349,7 @@ class ProgressBar:
         self._paths = paths
         self._start_times: dict[int, float] = {}
         self._is_visible = output.stderr_console().is_terminal and not quiet
-        self._has_many = len(paths) >= MIN_CLIPS
+        self._has_many = len(paths) > 1
         self._bar = RichProgress(
             TextColumn("{task.description}", markup=False),
             BarColumn(bar_width=20),
@@ -334,91 +403,14 @@ class ProgressBar:
         self._bar.update(self._task, advance=advance, current=current)
 
 
-TargetFormat = Annotated[
-    str | None, Parameter(help="The format of files in a folder, by suffix: bvh, glb, bvh.gz, ...")
-]
-Overwrite = Annotated[
-    bool,
-    Parameter(
-        negative="--no-overwrite",
-        help="Replace existing files. Default: refuse before anything is written.",
-    ),
-]
-InAndOut = Annotated[
-    str,
-    Parameter(
-        name="IN OUT",
-        help="Input (files, folders, patterns in quotes), and last the output: a file for one file, a folder for more.",
-    ),
-]
-SkipExisting = Annotated[
-    bool,
-    Parameter(negative="", help="Skip existing outputs, to continue an interrupted run."),
-]
-Quiet = Annotated[bool, Parameter(negative="", alias="-q", help="Print nothing but errors.")]
+class _Rate(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(f"{task.speed:.3g}/s" if task.speed else "", style="dim")
 
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class WriteFlags:
-    """What happens to existing files, and how the run is done and printed."""
+class _CurrentName(ProgressColumn):
+    """The clip that has been processed for the longest time; truncated at the start, where paths differ least."""
 
-    overwrite: Overwrite = False
-    skip_existing: SkipExisting = False
-    jobs: Jobs = None
-    json: Json = False
-    quiet: Quiet = False
-
-    def existing_policy(self) -> ExistingPolicy:
-        """Return what happens to existing files."""
-        if self.overwrite and self.skip_existing:
-            raise conflict_error("overwrite", "--skip-existing")
-        return "overwrite" if self.overwrite else "skip" if self.skip_existing else "refuse"
-
-
-DEFAULT_WRITE = WriteFlags()
-
-
-def split_paths(paths: Sequence[str], command: str) -> tuple[list[str], str]:
-    """Split the arguments into input names and the output, which is the last one."""
-    if len(paths) < 2:
-        raise missing_argument_error("", f"what to {command}, and where to", f"keypose {command} IN OUT")
-    *names, out = paths
-    if not out:
-        raise missing_argument_error(
-            "the last name, where to, is empty", "a file or a folder", ". is the current folder"
-        )
-    return names, out
-
-
-def build_plan(
-    inputs: ClipFiles,
-    names: Sequence[str],
-    out: str,
-    to: str | None,
-    existing_policy: ExistingPolicy,
-    command: str,
-    extra_suffixes: tuple[str, ...] = (),
-) -> Plan:
-    """Plan the output of each input: a file, or a folder. ``extra_suffixes`` are allowed besides those of motions."""
-    from keypose.batch.plan import looks_like_file, plan_file, plan_folder
-
-    target = Path(out)
-    has_slash = out.endswith(("/", "\\"))
-    is_single_file = len(names) == 1 and [str(file.path) for file in inputs.files] == [str(Path(names[0]))]
-    if is_single_file and to is None and not has_slash and not os.path.isdir(out):  # noqa: PTH112 - Path raises for long names
-        return plan_file(inputs.files[0], target, existing_policy, extra_suffixes)
-    if os.path.isfile(out):  # noqa: PTH113
-        target_name, example = (f"-o {out}", "-o out/") if command == "swings" else (f"the last name, {out},", "out/")
-        raise UsageError(
-            f"{target_name} is an existing file",
-            expected=f"a folder for the results, such as: keypose {command} IN... {example} --to {to or 'glb'}",
-        )
-    if looks_like_file(target) and not has_slash:
-        raise UsageError(
-            f"{out} is the name of a file, but is to be a folder: "
-            + (f"without --to it is a file, as {out}/ it is a folder" if is_single_file else f"{out}/ makes it one")
-        )
-    if to is None:
-        raise missing_argument_error(f"{out} is to be a folder", "the format of the files in it, such as --to glb")
-    return plan_folder(inputs.files, target, to, existing_policy, extra_suffixes)
+    def render(self, task: Task) -> Text:
+        name = task.fields["current"]
+        return Text(name if len(name) <= MAX_NAME_COLUMNS else "…" + name[1 - MAX_NAME_COLUMNS :], style="cyan")

@@ -22,7 +22,8 @@ from keypose.errors import FileError, MissingExtra, OptionError
 if TYPE_CHECKING:
     from keypose.server.settings import Password, Settings
 
-
+PASSWORD_VARIABLE = "KEYPOSE_PASSWORD"
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 NETWORK_GROUP = Parameter(group=Group("Network", sort_key=2))
 
 
@@ -68,10 +69,6 @@ def serve(
     return run_server(
         library, blobs, demo=demo, open_page=open, host=host, port=port, password_file=password_file, json=json
     )
-
-
-PASSWORD_VARIABLE = "KEYPOSE_PASSWORD"
-THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 def run_server(

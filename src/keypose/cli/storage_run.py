@@ -20,6 +20,9 @@ from keypose.cli.runner import RunResult, run_write_jobs
 from keypose.errors import FileError, KeyposeError
 from keypose.formats import open_kps
 
+SUFFIX = ".kps"
+LOSSLESS = "lossless"
+
 
 def compress(
     work: Sequence[CompressJob],
@@ -181,9 +184,6 @@ def _restored_document(job: RestoreJob, result: RestoreResult) -> dict[str, Any]
     return asdict(result)
 
 
-SUFFIX = ".kps"
-
-
 def is_kps(path: Path) -> bool:
     """Return whether the name is that of a compressed file."""
     return path.name.lower().endswith(SUFFIX)
@@ -258,9 +258,6 @@ def _paths_by_stem(folder: Path) -> dict[Path, Path]:
 def _relative_stem(file: ClipFile) -> Path:
     """Return the path of a file relative to its folder, without suffix."""
     return file.relative.with_name(stem(file.relative.name))
-
-
-LOSSLESS = "lossless"
 
 
 @dataclass(frozen=True)

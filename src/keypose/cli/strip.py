@@ -12,10 +12,10 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from keypose.api.select import ladder, select
-from keypose.batch.file_discovery import ClipFiles, load_clip, resolve_frame_range
+from keypose.batch.file_discovery import ClipFiles, discover_clips, load_clip, resolve_frame_range
 from keypose.batch.plan import ExistingPolicy, Plan, Target, make_folder
 from keypose.cli import output, runner
-from keypose.cli.options import Flags, with_flags
+from keypose.cli.options import Flags, resolve_jobs, with_flags
 from keypose.cli.output import UsageError
 from keypose.cli.picture_options import (
     DEFAULT_JOINTS,
@@ -28,10 +28,11 @@ from keypose.cli.picture_options import (
     SourceFlags,
     StripKeyFlags,
     option_errors_as_usage,
+    parse_marked_frames,
     picture_document,
     png_size,
 )
-from keypose.cli.runner import DEFAULT_WRITE, RunResult, WriteFlags, run_write_jobs
+from keypose.cli.runner import DEFAULT_WRITE, RunResult, WriteFlags, run_write_jobs, split_paths
 from keypose.methods import METHODS
 from keypose.model import Motion, Selection, list_notes
 from keypose.options import LoadOptions
@@ -114,11 +115,6 @@ def strip(
       keypose strip walk.bvh walk.png --keys 24 --per-row 12
       keypose strip takes/ pictures/ --size-px 320x90
     """
-    from keypose.batch.file_discovery import discover_clips
-    from keypose.cli.options import resolve_jobs
-    from keypose.cli.picture_options import parse_marked_frames
-    from keypose.cli.runner import split_paths
-
     names, out = split_paths(paths, "strip")
     existing_policy = write.existing_policy()
     marked_frames = parse_marked_frames(mark, keys)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 from cyclopts import Group, Parameter
 
+from keypose.batch.file_discovery import SWINGS_SUFFIXES, discover_clips
 from keypose.batch.plan import Target
-from keypose.batch.swing_edit import SwingEditJob, SwingEditResult, edit_clip_swings
-from keypose.batch.swings import SwingsJob, SwingsResult, find_clip_swings
+from keypose.batch.pool import CLIPS_PER_WORKER
+from keypose.batch.swing_edit import EditStep, SwingEditJob, SwingEditResult, edit_clip_swings
+from keypose.batch.swings import SwingsJob, SwingsLoader, SwingsResult, find_clip_swings
 from keypose.cli import output, swings_view
 from keypose.cli.clip_view import common_folder, format_bytes
 from keypose.cli.commands import option_order
@@ -21,7 +23,10 @@ from keypose.cli.options import (
     LoadFlags,
     Range,
     ResampleFps,
+    check_fps,
     parse_names,
+    parse_range,
+    resolve_jobs,
     with_flags,
 )
 from keypose.cli.output import UsageError, conflict_error, missing_argument_error
@@ -30,6 +35,7 @@ from keypose.cli.runner import (
     RunResult,
     TargetFormat,
     WriteFlags,
+    build_plan,
     collect_results,
     print_results,
     run_read_jobs,
@@ -38,18 +44,28 @@ from keypose.cli.runner import (
 from keypose.errors import FileError
 from keypose.options import SwingBoundOptions, SwingFilterOptions, SwingOptions
 
-if TYPE_CHECKING:
-    from keypose.batch.swing_edit import EditStep, SwingEditJob
-
-
+Edits = tuple[str, ...]
+FALLBACK_OPTIONS = ("fallback", "fallback_deg")
+# Each edit and its value besides joints; edits are applied in command line order.
+EDITS = {
+    "--scale": "FACTOR",
+    "--intensify": "FACTOR",
+    "--set-angle": "DEGREES",
+    "--shift": "SECONDS",
+    "--lengthen": "FACTOR",
+    "--retime": "FACTOR",
+    "--delete": None,
+    "--mirror-copy": None,
+}
+EXAMPLES = {"FACTOR": "right_leg=1.3", "DEGREES": "head=20", "SECONDS": "left_arm=-0.1"}
+# Edits of whole joints instead of single swings, with the filters that they accept.
+JOINT_EDITS: dict[str, tuple[str, ...]] = {"--intensify": (), "--retime": ("from_s", "to_s")}
 FIND_GROUP, ACCURACY_GROUP, FILTER_GROUP, EDIT_GROUP, READ_GROUP, WRITE_GROUP = (
     Parameter(group=Group(title, sort_key=order))
     for order, title in enumerate(
         ("Finding swings", "Accuracy", "Filters", "Edits, applied in the order given", "Reading", "Writing"), 1
     )
 )
-Edits = tuple[str, ...]
-FALLBACK_OPTIONS = ("fallback", "fallback_deg")
 
 
 @with_flags(omit=FALLBACK_OPTIONS)
@@ -172,14 +188,6 @@ def swings(
       keypose swings walk.bvh --fallback keys -o walk.swings.json
       keypose swings takes/ --json > swings.json
     """
-    from keypose.batch.file_discovery import SWINGS_SUFFIXES, discover_clips
-    from keypose.batch.pool import CLIPS_PER_WORKER
-    from keypose.batch.swing_edit import SwingEditJob
-    from keypose.batch.swings import SwingsJob, SwingsLoader
-    from keypose.cli.options import check_fps, parse_names, parse_range, resolve_jobs
-    from keypose.cli.output import missing_argument_error
-    from keypose.cli.runner import build_plan
-
     if not files:
         raise missing_argument_error("no file named", "at least one file, folder or pattern")
     options = find.typed_options() | fallback.typed_options()
@@ -203,7 +211,7 @@ def swings(
         others={
             "--level": level != 1,
             "--joints": joints,
-            **{option_flag(name): True for name in filters},
+            **{_flag(name): True for name in filters},
         },
     )
     check_edits(steps, filters, output)
@@ -303,26 +311,8 @@ def _print_written(run_result: RunResult[SwingEditJob, SwingEditResult]) -> None
         output.print_line(", ".join(phrases))
 
 
-# Each edit and its value besides joints; edits are applied in command line order.
-EDITS = {
-    "--scale": "FACTOR",
-    "--intensify": "FACTOR",
-    "--set-angle": "DEGREES",
-    "--shift": "SECONDS",
-    "--lengthen": "FACTOR",
-    "--retime": "FACTOR",
-    "--delete": None,
-    "--mirror-copy": None,
-}
-EXAMPLES = {"FACTOR": "right_leg=1.3", "DEGREES": "head=20", "SECONDS": "left_arm=-0.1"}
-# Edits of whole joints instead of single swings, with the filters that they accept.
-JOINT_EDITS: dict[str, tuple[str, ...]] = {"--intensify": (), "--retime": ("from_s", "to_s")}
-
-
 def parse_steps(texts_by_option: Mapping[str, Sequence[str]]) -> tuple[EditStep, ...]:
     """Return the edits in command line order; ``texts_by_option`` has the values of each option."""
-    from keypose.batch.swing_edit import EditStep
-
     remaining = {option: list(texts) for option, texts in texts_by_option.items()}
     counts = {option: len(texts) for option, texts in remaining.items() if texts}
     order = option_order(EDITS)
@@ -365,7 +355,7 @@ def check_edits(steps: Sequence[EditStep], filters: Mapping[str, Any], out: str 
     if not filters or out is None:
         return
     if not steps:
-        option = option_flag(next(iter(filters)))
+        option = _flag(next(iter(filters)))
         raise UsageError(
             "says which swings an edit means",
             option=option,
@@ -378,14 +368,14 @@ def check_edits(steps: Sequence[EditStep], filters: Mapping[str, Any], out: str 
         unused = [name for name in filters if name not in JOINT_EDITS.get(option, filters)]
         if unused:
             raise UsageError(
-                f"{step.text}: takes all that a joint does, but {option_flag(unused[0])} means some swings",
+                f"{step.text}: takes all that a joint does, but {_flag(unused[0])} means some swings",
                 code="conflicting_options",
                 expected=f"{_alternative(option)}, such as --scale or --lengthen",
             )
 
 
 def _alternative(option: str) -> str:
-    times = " and ".join(option_flag(name) for name in JOINT_EDITS[option])
+    times = " and ".join(_flag(name) for name in JOINT_EDITS[option])
     return f"no more than {times}, or another edit" if times else "another edit"
 
 
@@ -402,7 +392,7 @@ def check_modes(
     if not modes:
         return
     automatic = ["threshold"] if sweep else ["threshold", "fallback", "fallback_deg"]
-    unused = [*modes[1:], *(option_flag(name) for name in automatic if name in options)]
+    unused = [*modes[1:], *(_flag(name) for name in automatic if name in options)]
     unused += [option for option, is_set in others.items() if is_set] if sweep else []
     if unused:
         reason = "it shows all thresholds" if sweep else "it finds by itself what keeps within the bound"
@@ -430,8 +420,8 @@ def check_level(level: float) -> float:
     return level
 
 
-def option_flag(keyword: str) -> str:
-    """Return the option of a keyword of ``find`` or ``swings``."""
+def _flag(keyword: str) -> str:
+    """Return the flag of an option: ``--from-s``."""
     return f"--{keyword.replace('_', '-')}"
 
 

@@ -22,8 +22,26 @@ MAX_ROWS = 2_000
 MAX_NAMES = 12
 MAX_NAME_WIDTH = 18
 PREFERRED_BAR_WIDTH = 36  # optional columns are dropped until the timeline has this width
+MIN_COLUMNS = 20
+MAX_COLUMNS = 80
 OPTIONAL_JOINT_HEADINGS = ("part", "mean deg", "rest", "longest", "keys")  # dropped in this order on a narrow terminal
 OPTIONAL_SWING_HEADINGS = ("part", "axis", "deg/s", "frames")
+STYLES = ("cyan", "magenta")  # alternating, to separate adjacent swings
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """The characters of bars."""
+
+    speeds: str  # of swings, from slow to fast
+    rest: str
+    keys: str
+    key_mark: str  # a key, between which a joint rotates evenly
+    contact: str
+
+
+BLOCKS = Symbols("▁▂▃▄▅▆▇█", "·", "─", "•", "━")
+PLAIN = Symbols("_-=+*#%@", ".", "~", "o", "=")
 
 
 def joint_table(clip: SwingsResult, width: int, *, all_joints: bool, plain: bool) -> list[RenderableType]:
@@ -171,26 +189,6 @@ def _format_cell(value: float | None, decimals: int, unit: str = "") -> str:
 
 def _format_percent(fraction: float) -> str:
     return f"{100 * fraction:.0f} %"
-
-
-MIN_COLUMNS = 20
-MAX_COLUMNS = 80
-STYLES = ("cyan", "magenta")  # alternating, to separate adjacent swings
-
-
-@dataclass(frozen=True)
-class Symbols:
-    """The characters of bars."""
-
-    speeds: str  # of swings, from slow to fast
-    rest: str
-    keys: str
-    key_mark: str  # a key, between which a joint rotates evenly
-    contact: str
-
-
-BLOCKS = Symbols("▁▂▃▄▅▆▇█", "·", "─", "•", "━")
-PLAIN = Symbols("_-=+*#%@", ".", "~", "o", "=")
 
 
 @dataclass(frozen=True)

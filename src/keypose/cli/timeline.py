@@ -8,6 +8,9 @@ from typing import Annotated
 
 from cyclopts import Group, Parameter
 
+from keypose.batch.swings import SwingsLoader
+from keypose.cli import picture_options as jobs
+from keypose.cli import swings
 from keypose.cli.options import Flags, with_flags
 from keypose.cli.picture_options import (
     DEFAULT_SOURCE,
@@ -17,6 +20,9 @@ from keypose.cli.picture_options import (
     Mark,
     PictureWriteFlags,
     SourceFlags,
+    check_picture_path,
+    parse_marked_frames,
+    run_picture_job,
 )
 from keypose.cli.swings import DEFAULT_BOUNDS, SwingBoundFlags
 from keypose.options import SwingOptions
@@ -65,11 +71,6 @@ def timeline(
       keypose timeline kick.bvh legs.svg --joints legs --mark 30,88,120
       keypose timeline kick.swings.json kick.svg
     """
-    from keypose.batch.swings import SwingsLoader
-    from keypose.cli import picture_options as jobs
-    from keypose.cli import swings
-    from keypose.cli.picture_options import check_picture_path, parse_marked_frames, run_picture_job
-
     options = find.typed_options()
     swings.check_modes(sweep=False, bounds=bounds, options=options, others={})
     marked_frames = parse_marked_frames(mark, keys)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from statistics import median
@@ -14,20 +15,34 @@ from rich import console
 from rich.console import RenderableType
 from rich.text import Text
 
-from keypose.batch.file_discovery import KEYS_SUFFIXES
+from keypose.batch.file_discovery import KEYS_SUFFIXES, discover_clips
 from keypose.batch.plan import Target, target_format
-from keypose.batch.unbake import UnbakeJob, UnbakeResult, unbake_clip
+from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
+from keypose.batch.unbake import UnbakeJob, UnbakeResult, check_keys_files, keys_file_for, unbake_clip
 from keypose.cli import output
 from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows, score_document
 from keypose.cli.key_options import DEFAULT_UNBAKE, UnbakeFlags
-from keypose.cli.options import Flags, with_flags
+from keypose.cli.options import Flags, check_fps, parse_range, resolve_jobs, with_flags
 from keypose.cli.output import Column, escape_unprintable
-from keypose.cli.runner import DEFAULT_WRITE, InAndOut, TargetFormat, WriteFlags, run_write_jobs
+from keypose.cli.runner import (
+    DEFAULT_WRITE,
+    InAndOut,
+    TargetFormat,
+    WriteFlags,
+    build_plan,
+    run_write_jobs,
+    split_paths,
+)
 from keypose.formats import blend, keys_json
 from keypose.metrics import Score
 from keypose.options import UnbakeOptions
 
 WRITE_GROUP = Parameter(group=Group("Writing", sort_key=6))
+MAX_FRAMES = 24  # key frames listed
+OPTIONAL_HEADINGS = ("written", "mean deg", "max deg", "frames", "slide")  # dropped in this order on a narrow terminal
+SLIDE_LEGEND = "slide: how far standing feet slide, against the capture"
+POP_DEG = 90.0  # with enough keys, no fitted curve has such an error
+POP_NOTE = "mostly a pop of the capture, a thumb that flips for a few frames: curves hold over it, the detail keeps it"
 
 
 @with_flags(only=("residual",))
@@ -68,14 +83,6 @@ def unbake(
       keypose unbake walk.bvh walk.blend --rotation euler --weight hands=3
       keypose unbake walk.bvh walk.glb --method farthest --keys 8
     """
-    import sys
-
-    from keypose.batch.file_discovery import discover_clips
-    from keypose.batch.pool import CLIPS_PER_WORKER, default_jobs
-    from keypose.batch.unbake import UnbakeJob, check_keys_files, keys_file_for
-    from keypose.cli.options import check_fps, parse_range, resolve_jobs
-    from keypose.cli.runner import build_plan, split_paths
-
     names, out = split_paths(paths, "unbake")
     existing_policy = write.existing_policy()
     key_options, curve_options = flags.key_options(), flags.curve_options(residual=detail.residual)
@@ -120,36 +127,6 @@ def run(work: Sequence[UnbakeJob], skipped: Sequence[Target], jobs: int, *, json
         run_result.print_notes(lambda result: result.notes)
         run_result.print_summary("unbaked", build_block, build_table, summary_lines)
     return run_result.finish(json=json)
-
-
-def _document(job: UnbakeJob, result: UnbakeResult) -> dict[str, Any]:
-    """Return one clip as JSON fields."""
-    budget = {"keys": job.keys, "tolerance_mm": job.tolerance_mm, "auto": job.auto or None}
-    options = budget | dict(job.select_options) | dict(job.curve_options)
-    return {
-        "keys_file": None if job.keys_file is None else str(job.keys_file),
-        "method": job.method,
-        "options": {name: value for name, value in options.items() if value is not None},
-        "n_frames": result.n_frames,
-        "fps": result.fps,
-        "frames": result.keys,
-        "times_s": [frame / result.fps for frame in result.keys],
-        "extremes": result.extremes,
-        "removed_percent": 100 * (1 - len(result.keys) / result.n_frames),
-        "score": score_document(result.score),
-        "keeps_keys": result.keeps_keys,
-        "has_residual": result.has_residual,
-        "bytes": result.bytes,
-        "keys_file_bytes": result.keys_file_bytes,
-        "notes": result.notes,
-    }
-
-
-MAX_FRAMES = 24  # key frames listed
-OPTIONAL_HEADINGS = ("written", "mean deg", "max deg", "frames", "slide")  # dropped in this order on a narrow terminal
-SLIDE_LEGEND = "slide: how far standing feet slide, against the capture"
-POP_DEG = 90.0  # with enough keys, no fitted curve has such an error
-POP_NOTE = "mostly a pop of the capture, a thumb that flips for a few frames: curves hold over it, the detail keeps it"
 
 
 def build_block(job: UnbakeJob, result: UnbakeResult, seconds: float) -> console.Group:
@@ -211,38 +188,6 @@ def summary_lines(results: Sequence[tuple[UnbakeJob, UnbakeResult]]) -> list[str
     return lines
 
 
-def format_mm(value: float) -> str:
-    """Return millimetres or degrees with about three digits."""
-    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
-def _keys_text(job: UnbakeJob, result: UnbakeResult) -> str:
-    keys = f"{len(result.keys)} of {result.n_frames} frames, {_removed_percent(result):.1f} % removed"
-    if job.tolerance_mm is not None:
-        count_note = f"; the fewest within {job.tolerance_mm:g} mm"
-    elif job.keys is not None:
-        count_note = ""
-    elif job.auto:
-        count_note = "; number from the error curve"
-    else:
-        count_note = "; as many as it takes (--keys or --tolerance-mm: another number)"
-    return f"{keys} ({format_duration(result.n_frames / result.fps)} at {result.fps:.6g} fps){count_note}"
-
-
-def _key_frames_text(job: UnbakeJob, result: UnbakeResult) -> str:
-    more, format_ = len(result.keys) - MAX_FRAMES, target_format(job.target)
-    return (
-        "frames "
-        + " ".join(map(str, result.keys[:MAX_FRAMES]))
-        + (f" and {more} more; --json has all" if more > 0 else "")
-        + (
-            f"; {format_.name} counts from {format_.first_frame}: frame 0 is its frame {format_.first_frame}"
-            if format_.first_frame
-            else ""
-        )
-    )
-
-
 def score_rows(score: Score | None) -> list[tuple[str, str]]:
     """Return the error of keys and curves against the capture as labelled rows."""
     if score is None:
@@ -272,6 +217,61 @@ def score_rows(score: Score | None) -> list[tuple[str, str]]:
             )
         )
     return rows
+
+
+def format_mm(value: float) -> str:
+    """Return millimetres or degrees with about three digits."""
+    return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+def _document(job: UnbakeJob, result: UnbakeResult) -> dict[str, Any]:
+    """Return one clip as JSON fields."""
+    budget = {"keys": job.keys, "tolerance_mm": job.tolerance_mm, "auto": job.auto or None}
+    options = budget | dict(job.select_options) | dict(job.curve_options)
+    return {
+        "keys_file": None if job.keys_file is None else str(job.keys_file),
+        "method": job.method,
+        "options": {name: value for name, value in options.items() if value is not None},
+        "n_frames": result.n_frames,
+        "fps": result.fps,
+        "frames": result.keys,
+        "times_s": [frame / result.fps for frame in result.keys],
+        "extremes": result.extremes,
+        "removed_percent": 100 * (1 - len(result.keys) / result.n_frames),
+        "score": score_document(result.score),
+        "keeps_keys": result.keeps_keys,
+        "has_residual": result.has_residual,
+        "bytes": result.bytes,
+        "keys_file_bytes": result.keys_file_bytes,
+        "notes": result.notes,
+    }
+
+
+def _keys_text(job: UnbakeJob, result: UnbakeResult) -> str:
+    keys = f"{len(result.keys)} of {result.n_frames} frames, {_removed_percent(result):.1f} % removed"
+    if job.tolerance_mm is not None:
+        count_note = f"; the fewest within {job.tolerance_mm:g} mm"
+    elif job.keys is not None:
+        count_note = ""
+    elif job.auto:
+        count_note = "; number from the error curve"
+    else:
+        count_note = "; as many as it takes (--keys or --tolerance-mm: another number)"
+    return f"{keys} ({format_duration(result.n_frames / result.fps)} at {result.fps:.6g} fps){count_note}"
+
+
+def _key_frames_text(job: UnbakeJob, result: UnbakeResult) -> str:
+    more, format_ = len(result.keys) - MAX_FRAMES, target_format(job.target)
+    return (
+        "frames "
+        + " ".join(map(str, result.keys[:MAX_FRAMES]))
+        + (f" and {more} more; --json has all" if more > 0 else "")
+        + (
+            f"; {format_.name} counts from {format_.first_frame}: frame 0 is its frame {format_.first_frame}"
+            if format_.first_frame
+            else ""
+        )
+    )
 
 
 def _file_lines(job: UnbakeJob, result: UnbakeResult) -> list[str]:

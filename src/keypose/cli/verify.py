@@ -14,6 +14,7 @@ from rich.console import Group
 from rich.text import Text
 
 from keypose.batch import Outcome, map_clips
+from keypose.batch.file_discovery import discover_clips, suggest_file
 from keypose.batch.verify import VerifyJob, VerifyResult, verify_clip
 from keypose.cli import messages, output
 from keypose.cli.clip_view import (
@@ -26,10 +27,13 @@ from keypose.cli.clip_view import (
     stored_rows,
 )
 from keypose.cli.error_text import render_error
-from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags
-from keypose.cli.output import FAILED, Column, escape_unprintable
+from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags, resolve_jobs
+from keypose.cli.output import FAILED, Column, UsageError, escape_unprintable, missing_argument_error
 from keypose.cli.runner import ProgressBar
+from keypose.cli.storage_run import find_originals, find_uncompressed, select_compressed
 from keypose.errors import FileError
+
+OPTIONAL_HEADINGS = ("with", "groups", "length")  # dropped in this order on a narrow terminal
 
 
 def verify(
@@ -55,13 +59,6 @@ def verify(
       keypose verify walk.kps --against walk.bvh
       keypose verify archive/ --against takes/ --json > verified.json
     """
-    from keypose.batch.file_discovery import discover_clips, suggest_file
-    from keypose.batch.verify import VerifyJob
-    from keypose.cli.options import resolve_jobs
-    from keypose.cli.output import UsageError, missing_argument_error
-    from keypose.cli.storage_run import find_originals, find_uncompressed, select_compressed
-    from keypose.errors import FileError
-
     if not files:
         raise missing_argument_error("no file named", "at least one .kps file, folder or pattern")
     load_options = load.load_options()
@@ -81,9 +78,6 @@ def verify(
     missing = find_uncompressed(inputs.files, against) if against is not None and compares_folders else []
     is_single_file = len(files) == 1 and [str(job.path) for job in work] == [str(Path(files[0]))]
     return run(work, missing, inputs.problems, resolve_jobs(jobs, len(work)), json=json, is_single_file=is_single_file)
-
-
-OPTIONAL_HEADINGS = ("with", "groups", "length")  # dropped in this order on a narrow terminal
 
 
 def run(
