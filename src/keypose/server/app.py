@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 from collections.abc import AsyncIterator, Callable
+from operator import attrgetter
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -68,7 +69,7 @@ def make_app(settings: Settings) -> FastAPI:
         lifespan=lifespan,
         telemetry=_NO_TELEMETRY,
         redirect_slashes=False,
-        generate_unique_id_function=lambda route: route.name,
+        generate_unique_id_function=attrgetter("name"),
         responses={
             422: {"model": ErrorResponse, "description": "The request is invalid."},
             "default": {"model": ErrorResponse, "description": "Any other error."},
