@@ -49,9 +49,12 @@ from keypose.validation import check_bool, check_text
 MAX_BATCH_CLIPS = 8  # per transaction
 MAX_BATCH_BYTES = 64 << 20  # per transaction
 MAX_BATCH_WAIT_S = 0.5  # of a prepared clip for the rest of its batch
-
-EXACT_NOTE = "kept byte for byte since before, which is better than within a tolerance"
-
+MAX_TEXT_CHARS = 60  # of a field in a note
+EXACT_NOTE = "already stored with its original bytes, which are more exact than the tolerance"
+# Each process uses one thread, as there are many small clips.
+_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 OnProgress = Callable[[IngestProgress], None]
 
 
@@ -64,33 +67,129 @@ class IngestKeywords(AddKeywords, total=False):
     tag_folders: bool
 
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+def ingest(
+    store: Store,
+    sources: Iterable[str | PathLike[str]],
+    options: IngestOptions,
+    load_options: LoadOptions = DEFAULT_LOAD_OPTIONS,
+    on_progress: OnProgress | None = None,
+) -> IngestCounts:
+    """Ingest files, all motion files in and below folders, and matches of patterns.
 
-# Each process uses one thread, as there are many small clips.
-_ONE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
-MAX_TEXT_CHARS = 60  # of a field in a note
+    Unreadable files are skipped and reported. Existing content is not analysed again, so an interrupted ingest can be
+    continued by starting it again; only files that need others (AMC, glTF with buffers) are read again. ``on_progress``
+    is called for each file after it is durable; clips are not collected, so memory does not grow with their number.
+
+    With ``load_options`` other than the default all files are read again, and a file that is read differently with
+    them becomes a separate clip. The workers of a cluster receive the bytes and need no access to the disk of this
+    machine.
+    """
+    fields = {"licence": clean_note("licence", options.licence), "note": clean_note("note", options.note)}
+    if options.source is not None:
+        fields["source"] = clean_note("source", options.source)
+    tolerance = check_tolerance_mm(options.tolerance_mm)
+    animation = "" if load_options.animation is None else str(load_options.animation)
+    tag_folders = check_bool("tag_folders", options.tag_folders)
+    metadata = IngestMetadata(clean_tags(options.tags), fields, tag_folders, animation)
+    chosen_engine = choose_engine(options.jobs, options.engine)
+    files, problems = _find_files(sources)
+    run = IngestRun(store, chosen_engine, metadata, tolerance, load_options, on_progress, len(files) + len(problems))
+    for name, error in problems:
+        run.report_failure(Path(name), str(error), error=error)
+    return run.run(files)
+
+
+def _find_files(sources: Iterable[str | PathLike[str]]) -> tuple[list[InputFile], list[tuple[str, FileError]]]:
+    """Return the files, each once, and the sources that matched nothing, with their errors."""
+    files_by_path: dict[str, InputFile] = {}
+    problems: list[tuple[str, FileError]] = []
+    for source in sources:
+        try:
+            name = os.fspath(source)
+        except TypeError:
+            raise OptionError(f"{type(source).__name__} to add", expected="paths of files and folders") from None
+        inputs = discover_clips([name])
+        problems += [(name, problem) for problem in inputs.problems]
+        for file in inputs.files:
+            # Links are not resolved.
+            files_by_path.setdefault(os.path.abspath(file.path), InputFile(file.path, file.relative))  # noqa: PTH100
+    return list(files_by_path.values()), problems
+
+
+def choose_engine(jobs: int | None, engine: str | None) -> Engine:
+    """Return the engine: None is this machine, ``dask://host:8786`` a cluster (also ``tcp://``, ``tls://``)."""
+    count = None if jobs is None else check_option_int(JobOptions, "jobs", jobs)
+    if engine is None:
+        return Engine(count)
+    if not check_text("engine", engine).startswith(SCHEMES):
+        raise OptionError(option="engine", value=engine, expected="the address of a Dask scheduler: dask://host:8786")
+    if count is not None:
+        raise OptionError(f"and engine={engine!r}: a cluster has as many workers as it has", option="jobs", value=jobs)
+    return Engine(None, engine)
 
 
 @dataclass(frozen=True)
-class _PendingFile:
-    """A file that was sent to a worker."""
+class Engine:
+    """``jobs`` processes of this machine, or the cluster at ``address``."""
+
+    jobs: int | None
+    address: str | None = None
+
+    @property
+    def is_remote(self) -> bool:
+        """Whether workers may not have access to the files of this machine."""
+        return self.address is not None
+
+    def prepare_clips(self, jobs: Iterable[PrepareJob], n_files: int) -> Generator[Outcome[PreparedClip]]:
+        """Yield the outcome of each job as it completes."""
+        return self.map(run_prepare_job, jobs, n_files)
+
+    def map(
+        self, function: Callable[[Item], Result], items: Iterable[Item], n_items: int
+    ) -> Generator[Outcome[Result]]:
+        """Yield the outcome of ``function`` for each of ``items`` as it completes."""
+        if self.address is not None:
+            yield from map_on_dask(function, items, self.address)
+            return
+        with _limit_threads():
+            yield from map_clips(function, items, self.jobs or default_jobs(n_items))
+
+
+@dataclass(frozen=True)
+class InputFile:
+    """A file to ingest, and its path relative to the folder or pattern that matched it."""
 
     path: Path
-    metadata: ClipMetadata
-    job: PrepareJob
-    warnings: tuple[str, ...] = ()  # of the local reader
-    notes: tuple[str, ...] = ()
-    conversion: Conversion | None = None
+    relative: Path
 
 
-@dataclass(frozen=True, eq=False)
-class _PreparedFile:
-    """A file that a worker returned."""
+@dataclass(frozen=True)
+class IngestMetadata:
+    """The metadata common to all files of an ingest, normalized."""
 
-    pending: _PendingFile
-    prepared: PreparedClip
-    warnings: tuple[str, ...]
+    tags: tuple[str, ...]
+    fields: Mapping[str, str]  # source, if given, licence, note
+    tag_folders: bool = False  # names of the folders below the given one become tags
+    animation: str = ""
+
+    def build_metadata(self, file: InputFile) -> ClipMetadata:
+        """Return the metadata of one file; its name and source are derived from the path."""
+        _, name = default_name(file.path)
+        folders = [part for part in file.relative.parent.parts if part.strip(" .")] if self.tag_folders else []
+        return ClipMetadata(
+            name,
+            clean_tags((*self.tags, *folders)),
+            {"source": default_source(file.path), **self.fields},
+            self.animation,
+        )
+
+    def unchanged_field_notes(self, clip: Clip) -> list[str]:
+        """Return a note for each field of an existing clip with another value, which is not changed."""
+        return [
+            f"its {field} stays {_shorten(getattr(clip, field))!r}; describe changes it"
+            for field, text in self.fields.items()
+            if text and getattr(clip, field) != text
+        ]
 
 
 @dataclass(eq=False)
@@ -306,26 +405,25 @@ class IngestRun:
         )
 
 
-def _may_need_other_files(path: Path) -> bool:
-    return path.name.lower().removesuffix(".gz").endswith(MULTI_FILE_SUFFIXES)
+@dataclass(frozen=True)
+class _PendingFile:
+    """A file that was sent to a worker."""
+
+    path: Path
+    metadata: ClipMetadata
+    job: PrepareJob
+    warnings: tuple[str, ...] = ()  # of the local reader
+    notes: tuple[str, ...] = ()
+    conversion: Conversion | None = None
 
 
-def _describe_failure(
-    outcome: Outcome[Any], path: Path, worker_path: str | None = None
-) -> tuple[str, tuple[str, ...], KeyposeError | None]:
-    """Return the message, the warnings and the error of a failure, with the path of the file in place of that in the
-    worker."""
-    assert outcome.failure is not None
-    error, message, own_path = outcome.failure.error, outcome.failure.message, os.fspath(path)
-    if error is not None:
-        error = error.with_fields(path=own_path) if error.path in (None, worker_path) else error
-        message = str(error)
-    if worker_path:
-        message = message.replace(worker_path, own_path)
-    if outcome.failure.is_bug:
-        message = f"{outcome.failure.kind}: {message}"
-    names_file = error is not None and error.path == own_path
-    return message if names_file else f"{path}: {message}", outcome.warnings, error
+@dataclass(frozen=True, eq=False)
+class _PreparedFile:
+    """A file that a worker returned."""
+
+    pending: _PendingFile
+    prepared: PreparedClip
+    warnings: tuple[str, ...]
 
 
 @dataclass(eq=False)
@@ -358,43 +456,31 @@ class ReportCollector:
         )
 
 
-@dataclass(frozen=True)
-class Engine:
-    """``jobs`` processes of this machine, or the cluster at ``address``."""
-
-    jobs: int | None
-    address: str | None = None
-
-    @property
-    def is_remote(self) -> bool:
-        """Whether workers may not have access to the files of this machine."""
-        return self.address is not None
-
-    def prepare_clips(self, jobs: Iterable[PrepareJob], n_files: int) -> Generator[Outcome[PreparedClip]]:
-        """Yield the outcome of each job as it completes."""
-        return self.map(run_prepare_job, jobs, n_files)
-
-    def map(
-        self, function: Callable[[Item], Result], items: Iterable[Item], n_items: int
-    ) -> Generator[Outcome[Result]]:
-        """Yield the outcome of ``function`` for each of ``items`` as it completes."""
-        if self.address is not None:
-            yield from map_on_dask(function, items, self.address)
-            return
-        with _limit_threads():
-            yield from map_clips(function, items, self.jobs or default_jobs(n_items))
+def drop_repeated_notes(notes: Sequence[str], warnings: Sequence[str]) -> tuple[str, ...]:
+    """Return the notes that are not also warnings."""
+    return tuple(note for note in notes if not any(warning.endswith(note) for warning in warnings))
 
 
-def choose_engine(jobs: int | None, engine: str | None) -> Engine:
-    """Return the engine: None is this machine, ``dask://host:8786`` a cluster (also ``tcp://``, ``tls://``)."""
-    count = None if jobs is None else check_option_int(JobOptions, "jobs", jobs)
-    if engine is None:
-        return Engine(count)
-    if not check_text("engine", engine).startswith(SCHEMES):
-        raise OptionError(option="engine", value=engine, expected="the address of a Dask scheduler: dask://host:8786")
-    if count is not None:
-        raise OptionError(f"and engine={engine!r}: a cluster has as many workers as it has", option="jobs", value=jobs)
-    return Engine(None, engine)
+def _may_need_other_files(path: Path) -> bool:
+    return path.name.lower().removesuffix(".gz").endswith(MULTI_FILE_SUFFIXES)
+
+
+def _describe_failure(
+    outcome: Outcome[Any], path: Path, worker_path: str | None = None
+) -> tuple[str, tuple[str, ...], KeyposeError | None]:
+    """Return the message, the warnings and the error of a failure, with the path of the file in place of that in the
+    worker."""
+    assert outcome.failure is not None
+    error, message, own_path = outcome.failure.error, outcome.failure.message, os.fspath(path)
+    if error is not None:
+        error = error.with_fields(path=own_path) if error.path in (None, worker_path) else error
+        message = str(error)
+    if worker_path:
+        message = message.replace(worker_path, own_path)
+    if outcome.failure.is_bug:
+        message = f"{outcome.failure.kind}: {message}"
+    names_file = error is not None and error.path == own_path
+    return message if names_file else f"{path}: {message}", outcome.warnings, error
 
 
 @contextmanager
@@ -409,96 +495,5 @@ def _limit_threads() -> Iterator[None]:
             os.environ.pop(name, None)
 
 
-@dataclass(frozen=True)
-class InputFile:
-    """A file to ingest, and its path relative to the folder or pattern that matched it."""
-
-    path: Path
-    relative: Path
-
-
-@dataclass(frozen=True)
-class IngestMetadata:
-    """The metadata common to all files of an ingest, normalized."""
-
-    tags: tuple[str, ...]
-    fields: Mapping[str, str]  # source, if given, licence, note
-    tag_folders: bool = False  # names of the folders below the given one become tags
-    animation: str = ""
-
-    def build_metadata(self, file: InputFile) -> ClipMetadata:
-        """Return the metadata of one file; its name and source are derived from the path."""
-        _, name = default_name(file.path)
-        folders = [part for part in file.relative.parent.parts if part.strip(" .")] if self.tag_folders else []
-        return ClipMetadata(
-            name,
-            clean_tags((*self.tags, *folders)),
-            {"source": default_source(file.path), **self.fields},
-            self.animation,
-        )
-
-    def unchanged_field_notes(self, clip: Clip) -> list[str]:
-        """Return a note for each field of an existing clip with another value, which is not changed."""
-        return [
-            f"its {field} stays {_shorten(getattr(clip, field))!r}; describe changes it"
-            for field, text in self.fields.items()
-            if text and getattr(clip, field) != text
-        ]
-
-
-def drop_repeated_notes(notes: Sequence[str], warnings: Sequence[str]) -> tuple[str, ...]:
-    """Return the notes that are not also warnings."""
-    return tuple(note for note in notes if not any(warning.endswith(note) for warning in warnings))
-
-
 def _shorten(text: str) -> str:
     return text if len(text) <= MAX_TEXT_CHARS else f"{text[:MAX_TEXT_CHARS]}..."
-
-
-def ingest(
-    store: Store,
-    sources: Iterable[str | PathLike[str]],
-    options: IngestOptions,
-    load_options: LoadOptions = DEFAULT_LOAD_OPTIONS,
-    on_progress: OnProgress | None = None,
-) -> IngestCounts:
-    """Ingest files, all motion files in and below folders, and matches of patterns.
-
-    Unreadable files are skipped and reported. Existing content is not analysed again, so an interrupted ingest can be
-    continued by starting it again; only files that need others (AMC, glTF with buffers) are read again. ``on_progress``
-    is called for each file after it is durable; clips are not collected, so memory does not grow with their number.
-
-    With ``load_options`` other than the default all files are read again, and a file that is read differently with
-    them becomes a separate clip. The workers of a cluster receive the bytes and need no access to the disk of this
-    machine.
-    """
-    fields = {"licence": clean_note("licence", options.licence), "note": clean_note("note", options.note)}
-    if options.source is not None:
-        fields["source"] = clean_note("source", options.source)
-    tolerance = check_tolerance_mm(options.tolerance_mm)
-    animation = "" if load_options.animation is None else str(load_options.animation)
-    tag_folders = check_bool("tag_folders", options.tag_folders)
-    metadata = IngestMetadata(clean_tags(options.tags), fields, tag_folders, animation)
-    chosen_engine = choose_engine(options.jobs, options.engine)
-    files, problems = _find_files(sources)
-    run = IngestRun(store, chosen_engine, metadata, tolerance, load_options, on_progress, len(files) + len(problems))
-    for name, error in problems:
-        run.report_failure(Path(name), str(error), error=error)
-    return run.run(files)
-
-
-def _find_files(sources: Iterable[str | PathLike[str]]) -> tuple[list[InputFile], list[tuple[str, FileError]]]:
-    """Return the files, each once, and the sources that matched nothing, with their errors."""
-    files_by_path: dict[str, InputFile] = {}
-    problems: list[tuple[str, FileError]] = []
-    for source in sources:
-        try:
-            name = os.fspath(source)
-        except TypeError:
-            raise OptionError(f"{type(source).__name__} to add", expected="paths of files and folders") from None
-        inputs = discover_clips([name])
-        problems += [(name, problem) for problem in inputs.problems]
-        for file in inputs.files:
-            # Links are not resolved.
-            files_by_path.setdefault(os.path.abspath(file.path), InputFile(file.path, file.relative))  # noqa: PTH100
-    return list(files_by_path.values()), problems
