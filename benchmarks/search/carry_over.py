@@ -22,7 +22,7 @@ from benchmarks.search.protocol import Indices, Rank, RankedQuery, evaluate
 
 from keypose.arrays import Floats
 from keypose.library.descriptors import build_galleries, clip_distances, rank
-from keypose.library.descriptors.gallery_ranking import DEFAULT_KEEP, RANKING_DESCRIPTORS
+from keypose.library.descriptors.gallery_ranking import DEFAULT_CANDIDATES, RANKING_DESCRIPTORS
 
 MIN_TAKES = 8
 KEEPS = (64, 128, 256, 384, 512, 768, 1024, 1114)
@@ -77,7 +77,7 @@ def rank_among_all(
         half = 1 - split.split[subject]
         own, mirrored = descriptions[half][query]
         among = np.arange(len(subjects)) != query if own_subject else subjects != subject
-        ranking, _ = rank(own, galleries[half], mirrored=mirrored, is_allowed=among, keep=keep)
+        ranking, _ = rank(own, galleries[half], mirrored=mirrored, is_allowed=among, n_candidates=keep)
         scores = np.full(len(subjects), -float(len(subjects)))
         scores[ranking] = -np.arange(float(len(ranking)))
         return scores
@@ -93,7 +93,9 @@ def query_ms(descriptions: Sequence[DescriptionPair], keep: int) -> tuple[float,
     every = [own for own, _ in descriptions] + [mirrored for _, mirrored in descriptions]
     galleries = build_galleries([every[k % len(every)] for k in range(N_LIBRARY)])
     queries = descriptions[: len(labelled_clips())]
-    times_ms = [min_cpu_ms(partial(rank, own, galleries, mirrored=mirrored, keep=keep)) for own, mirrored in queries]
+    times_ms = [
+        min_cpu_ms(partial(rank, own, galleries, mirrored=mirrored, n_candidates=keep)) for own, mirrored in queries
+    ]
     return float(np.median(times_ms)), float(np.percentile(times_ms, 95))
 
 
@@ -101,10 +103,10 @@ def figures() -> dict[str, float]:
     """Return the expected figures of the default ranking, learned from the other half of the subjects."""
     split = HalfSplit(fixed_split())
     descriptions = [split.describe(all_clips(), half) for half in (0, 1)]
-    among_all = evaluate(rank_among_all(descriptions, split, DEFAULT_KEEP, own_subject=False), labelled_clips())
+    among_all = evaluate(rank_among_all(descriptions, split, DEFAULT_CANDIDATES, own_subject=False), labelled_clips())
     neighbour_map = neighbour_precision(descriptions, split, RANKING_DESCRIPTORS)
     print(f"   neighbouring takes: mean average precision {neighbour_map:.3f}")
-    print(f"   among all {len(all_clips())} clips, {DEFAULT_KEEP} preselected: {among_all}")
+    print(f"   among all {len(all_clips())} clips, {DEFAULT_CANDIDATES} preselected: {among_all}")
     return {
         "takes_mean_average_precision": neighbour_map,
         "all_clips_precision_1": among_all.precision_1,

@@ -80,7 +80,7 @@ def test_the_ranking_equals_the_naive_one(clips: list[Description], mirrored: bo
         row.clip_index for row in result if row.clip_index % 3 == 0
     ]
     assert (
-        len(score_clips(variants, own, galleries, None, 99, keep=4)) == 4
+        len(score_clips(variants, own, galleries, None, 99, n_candidates=4)) == 4
         and score_clips(variants, own, galleries, None, 3) == result[:3]
     )
     assert (

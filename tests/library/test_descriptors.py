@@ -289,7 +289,9 @@ TWIN = describe_body(body_of(DEMO[100:150]).mirrored())
 @pytest.mark.parametrize("mirrored", [None, TWIN], ids=["as it is", "mirrored too"])
 @pytest.mark.parametrize("among", [None, np.arange(len(CUTS)) % 3 != 0], ids=["all", "some"])
 def test_ranking_equals_the_naive_one(keep: int, mirrored: Description | None, among: Bools | None) -> None:
-    result, distances = rank(QUERY, build_galleries(CUTS, NAMES), mirrored=mirrored, is_allowed=among, keep=keep)
+    result, distances = rank(
+        QUERY, build_galleries(CUTS, NAMES), mirrored=mirrored, is_allowed=among, n_candidates=keep
+    )
     allowed = range(len(CUTS)) if among is None else np.flatnonzero(among).tolist()
     twin = naive_rank(QUERY, CUTS, mirrored, allowed, keep)
     assert result.tolist() == [clip for clip, _ in twin]

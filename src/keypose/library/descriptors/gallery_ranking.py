@@ -16,7 +16,7 @@ from keypose.library.incremental_index import ClipBounds, GrowableArray, Indices
 
 PRESELECT_DESCRIPTOR = "clip"  # it has one row per clip, so it is fast enough for all clips
 RANKING_DESCRIPTORS = (PRESELECT_DESCRIPTOR, *KINDS)  # the combination that ranks best
-DEFAULT_KEEP = 256  # preselected clips
+DEFAULT_CANDIDATES = 256  # preselected clips
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,11 +167,11 @@ def rank(
     *,
     mirrored: Description | None = None,
     is_allowed: Bools | None = None,
-    keep: int = DEFAULT_KEEP,
+    n_candidates: int = DEFAULT_CANDIDATES,
 ) -> tuple[Indices, Floats]:
-    """Return the ``keep`` clips nearest to ``query``, nearest first, and their distances."""
+    """Return the ``n_candidates`` clips nearest to ``query``, nearest first, and their distances."""
     ranking_result = rank_clips(
-        [query] if mirrored is None else [query, mirrored], galleries, is_allowed=is_allowed, keep=keep
+        [query] if mirrored is None else [query, mirrored], galleries, is_allowed=is_allowed, n_candidates=n_candidates
     )
     return ranking_result.clips, ranking_result.distances
 
@@ -181,16 +181,16 @@ def rank_clips(
     galleries: Mapping[str, Gallery],
     *,
     is_allowed: Bools | None = None,
-    keep: int = DEFAULT_KEEP,
+    n_candidates: int = DEFAULT_CANDIDATES,
     min_distance: float = -np.inf,
 ) -> Ranking:
-    """Return the ``keep`` clips nearest to any variant: the query, and perhaps its mirror image as the second.
+    """Return the ``n_candidates`` clips nearest to any variant: the query, and perhaps its mirror image as the second.
 
     The clip vector preselects them among all, or those with ``is_allowed`` (C,); all descriptors of ``galleries``,
     which include the clip vector, order them. Distances below ``min_distance`` are raised to it. Clips at equal
     distance: not mirrored ones first, then in the order of the galleries.
     """
-    candidates = preselect(variants, galleries[PRESELECT_DESCRIPTOR], is_allowed=is_allowed, keep=keep)
+    candidates = preselect(variants, galleries[PRESELECT_DESCRIPTOR], is_allowed=is_allowed, n_candidates=n_candidates)
     if not len(candidates):
         return Ranking(candidates, np.zeros(0), candidates)
     distances_by_variant = np.maximum(variant_distances(variants, galleries, candidates), min_distance)  # (variants, K)
@@ -200,11 +200,15 @@ def rank_clips(
 
 
 def preselect(
-    variants: Sequence[Description], first: Gallery, *, is_allowed: Bools | None = None, keep: int = DEFAULT_KEEP
+    variants: Sequence[Description],
+    first: Gallery,
+    *,
+    is_allowed: Bools | None = None,
+    n_candidates: int = DEFAULT_CANDIDATES,
 ) -> Indices:
-    """Return at most ``keep`` clips (K,), ascending: those nearest to one of ``variants`` by the clip vector."""
+    """Return at most ``n_candidates`` clips (K,), ascending: those nearest to any of ``variants`` by clip vector."""
     allowed = np.arange(first.n_clips) if is_allowed is None else np.flatnonzero(is_allowed)
-    if len(allowed) <= keep:
+    if len(allowed) <= n_candidates:
         return allowed
     distances = variant_distances(variants, {PRESELECT_DESCRIPTOR: first}).min(axis=0)[allowed]
-    return np.sort(allowed[np.argpartition(distances, keep - 1)[:keep]])
+    return np.sort(allowed[np.argpartition(distances, n_candidates - 1)[:n_candidates]])

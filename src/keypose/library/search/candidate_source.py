@@ -53,18 +53,18 @@ class PoseMatch(Frozen):
 class CandidateSource(Protocol):
     """The source of stored data for search. Clips without a recognisable body are not included.
 
-    Every method reads in the transaction of its caller and may be called from several threads at once. ``keep``: the
-    minimum number of nearest clips to return, if there are as many; returning all clips is allowed. Only clips of
+    Every method reads in the transaction of its caller and may be called from several threads at once.
+    ``n_candidates`` is the minimum number of nearest clips to return if there are; all may be returned. Only clips of
     ``clip_query`` are searched; a database applies it in its own query. The order of the result is arbitrary.
     """
 
     def clip_candidates(
-        self, connection: sa.Connection, variants: Sequence[Description], clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, variants: Sequence[Description], clip_query: ClipQuery, n_candidates: int
     ) -> ClipCandidates:
         """Return clips near any of ``variants``: the query, and its mirror image."""
 
     def part_candidates(
-        self, connection: sa.Connection, variants: Sequence[PartTrack], clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, variants: Sequence[PartTrack], clip_query: ClipQuery, n_candidates: int
     ) -> PartCandidates:
         """Return clips that may contain a span near any of ``variants``."""
 

@@ -220,14 +220,14 @@ class MemoryIndex:
         self._swing_tables = IndexCache(counter, reader.swing_tables, _IncrementalSwingTables)
 
     def clip_candidates(
-        self, connection: sa.Connection, variants: Sequence[Description], clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, variants: Sequence[Description], clip_query: ClipQuery, n_candidates: int
     ) -> ClipCandidates:
         """Return all clips."""
         snapshot = self._descriptions.snapshot(connection)
         return ClipCandidates(snapshot.clip_ids, snapshot.index, self._allowed_clips(connection, clip_query, snapshot))
 
     def part_candidates(
-        self, connection: sa.Connection, variants: Sequence[PartTrack], clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, variants: Sequence[PartTrack], clip_query: ClipQuery, n_candidates: int
     ) -> PartCandidates:
         """Return all clips."""
         snapshot = self._tracks.snapshot(connection)
@@ -368,6 +368,6 @@ def load_change_count(connection: sa.Connection) -> int:
     changes = connection.execute(sa.select(library_info.c.changes)).scalar_one()
     if not isinstance(changes, int):
         location = connection.engine.url.database or "the library"
-        problem, hint = f"{changes!r:.60} changes", rebuild_hint("makes it sound")
+        problem, hint = f"{changes!r:.60} changes", rebuild_hint("repairs it")
         raise FormatError(location, problem, code="needs_rebuild", expected="a number", hint=hint)
     return changes

@@ -30,7 +30,7 @@ from keypose.library.tables import clips
 MAX_QUERY_WINDOWS = 6  # maximum number of windows of a part that are searched, evenly distributed
 MIN_CLIPS = 64  # per window: benchmarks/vectors/candidates.py
 ROWS_PER_CLIP = 4  # requested rows per clip, as one clip may have several
-SCAN_ALL_FACTOR = 2  # up to this factor times ``keep`` clips are all ranked, without the index
+SCAN_ALL_FACTOR = 2  # up to this factor times ``n_candidates`` clips are all ranked, without the index
 
 
 class _IndexRow(NamedTuple):
@@ -49,18 +49,18 @@ class PgVectorIndex:
         self._vectors = vectors
 
     def clip_candidates(
-        self, connection: sa.Connection, variants: Sequence[Description], clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, variants: Sequence[Description], clip_query: ClipQuery, n_candidates: int
     ) -> ClipCandidates:
         """Return the nearest clips by each vector of the whole clip."""
         query_vectors = [(name, windows.vectors[0]) for variant in variants for name, windows in variant.clip.items()]
-        nearest_ids = self._nearest_clips(connection, query_vectors, clip_query, keep, n_rows=keep)
+        nearest_ids = self._nearest_clips(connection, query_vectors, clip_query, n_candidates, n_rows=n_candidates)
         descriptions = self._reader.descriptions(connection, nearest_ids)
         clip_ids = np.array(sorted(descriptions), np.int64)
         ordered = [descriptions[clip_id] for clip_id in clip_ids.tolist()]
         return ClipCandidates(clip_ids, build_galleries(ordered, tuple(ordered[0].all)) if ordered else {})
 
     def part_candidates(
-        self, connection: sa.Connection, variants: Sequence[PartTrack], clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, variants: Sequence[PartTrack], clip_query: ClipQuery, n_candidates: int
     ) -> PartCandidates:
         """Return clips with a second of motion near one of the query."""
         query_vectors = [
@@ -68,8 +68,10 @@ class PgVectorIndex:
             for variant in variants
             for window in sample_windows(search_vectors.part_windows(variant))
         ]
-        keep = max(keep, MIN_CLIPS)
-        nearest_ids = self._nearest_clips(connection, query_vectors, clip_query, keep, n_rows=ROWS_PER_CLIP * keep)
+        n_candidates = max(n_candidates, MIN_CLIPS)
+        nearest_ids = self._nearest_clips(
+            connection, query_vectors, clip_query, n_candidates, n_rows=ROWS_PER_CLIP * n_candidates
+        )
         tracks = self._reader.tracks(connection, nearest_ids)
         clip_ids = np.array(sorted(tracks), np.int64)
         return PartCandidates(
@@ -113,9 +115,9 @@ class PgVectorIndex:
         """Read swing tables."""
         return dict(self._reader.swing_tables_by_id(connection, clip_ids))
 
-    def _all_if_few(self, connection: sa.Connection, clip_query: ClipQuery, keep: int) -> list[int] | None:
+    def _all_if_few(self, connection: sa.Connection, clip_query: ClipQuery, n_candidates: int) -> list[int] | None:
         """Return the ids of all clips to search if there are so few that ranking all is faster; else None."""
-        max_clips = SCAN_ALL_FACTOR * keep
+        max_clips = SCAN_ALL_FACTOR * n_candidates
         clip_ids = _select_ids(connection, clip_query, max_clips + 1)
         return clip_ids if len(clip_ids) <= max_clips else None
 
@@ -124,12 +126,12 @@ class PgVectorIndex:
         connection: sa.Connection,
         query_vectors: Sequence[tuple[str, Singles]],
         clip_query: ClipQuery,
-        keep: int,
+        n_candidates: int,
         n_rows: int,
     ) -> list[int]:
-        """Return the clips of the rows nearest to each query vector: at least ``keep``, if there are as many."""
+        """Return the clips of the rows nearest to each query vector: at least ``n_candidates`` if there are."""
         searchable = self._reader.restrict_to_searchable(connection, clip_query)
-        all_ids = self._all_if_few(connection, searchable, keep)
+        all_ids = self._all_if_few(connection, searchable, n_candidates)
         if all_ids is not None:
             return all_ids
         clip_ids: set[int] = set()
@@ -138,7 +140,7 @@ class PgVectorIndex:
             while True:
                 rows = self._vectors.nearest(connection, name, vector, NearestQuery(limit, searchable))
                 clip_ids.update(clip_id for clip_id, _ in rows)
-                if len({clip_id for clip_id, _ in rows}) >= keep or len(rows) < limit:
+                if len({clip_id for clip_id, _ in rows}) >= n_candidates or len(rows) < limit:
                     break
                 limit *= 4
         return sorted(clip_ids)

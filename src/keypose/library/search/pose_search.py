@@ -43,7 +43,7 @@ class PoseRanker:
     multiple: bool = False
 
     def candidates(
-        self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, n_candidates: int
     ) -> list[Candidate]:
         """Return the nearest stored poses. ``joints`` are those of the query; for the mirror image, those of the other
         side are compared."""
@@ -51,24 +51,30 @@ class PoseRanker:
         variants = [self.query.compute_pose_vector(self.frame)]
         if not self.mirrored:
             return self._build_candidates(
-                source.nearest_poses(connection, variants, scales, clip_query, keep, self._min_gap_s), variants, scales
+                source.nearest_poses(connection, variants, scales, clip_query, n_candidates, self._min_gap_s),
+                variants,
+                scales,
             )
         mirrored_scales = scales[_MIRRORED]
         variants.append(mirror_pose(variants[0]))
         if np.array_equal(mirrored_scales, scales):
             return self._build_candidates(
-                source.nearest_poses(connection, variants, scales, clip_query, keep, self._min_gap_s), variants, scales
+                source.nearest_poses(connection, variants, scales, clip_query, n_candidates, self._min_gap_s),
+                variants,
+                scales,
             )
         plain = self._build_candidates(
-            source.nearest_poses(connection, variants[:1], scales, clip_query, keep, self._min_gap_s), variants, scales
+            source.nearest_poses(connection, variants[:1], scales, clip_query, n_candidates, self._min_gap_s),
+            variants,
+            scales,
         )
         flipped = self._build_candidates(
-            source.nearest_poses(connection, variants[1:], mirrored_scales, clip_query, keep, self._min_gap_s),
+            source.nearest_poses(connection, variants[1:], mirrored_scales, clip_query, n_candidates, self._min_gap_s),
             variants,
             mirrored_scales,
             first_variant=1,
         )
-        return self._merge(plain, flipped)[:keep]
+        return self._merge(plain, flipped)[:n_candidates]
 
     def explain(
         self, connection: sa.Connection, source: CandidateSource, candidates: Sequence[Candidate]

@@ -11,11 +11,7 @@ import numpy as np
 from keypose.anatomy import Anatomy
 from keypose.arrays import Bools, Floats, freeze_floats
 from keypose.errors import Hint, ModelError, OptionError
-from keypose.library.analysis import (
-    MIN_FPS,
-    compute_swing_table,
-    empty_swing_table,
-)
+from keypose.library.analysis import MIN_FPS, compute_swing_table, empty_swing_table
 from keypose.library.analysis_rows import IS_SEARCHABLE
 from keypose.library.canonical import FPS, INDEX, JOINTS, LIMBS, REQUIRED_JOINTS, CanonicalBody, canonical_body
 from keypose.library.descriptors import Description, describe_body
@@ -27,9 +23,7 @@ from keypose.library.search.candidate_source import CandidateSource
 from keypose.library.search.part_gallery import PartTrack, build_part_track
 from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable
 from keypose.library.store import Store
-from keypose.library.tables import (
-    analyses,
-)
+from keypose.library.tables import analyses
 from keypose.model import Motion
 from keypose.validation import check_int
 
@@ -149,7 +143,7 @@ class Query:
             f"clip {self.clip.name!r} was not analysed by this version",
             code="needs_rebuild",
             expected="one that was",
-            hint=rebuild_hint("does it"),
+            hint=rebuild_hint("analyses it"),
         )
 
 

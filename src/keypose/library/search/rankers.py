@@ -12,7 +12,7 @@ import numpy as np
 
 from keypose.arrays import Bools, Floats
 from keypose.library.descriptors import Description, Gallery
-from keypose.library.descriptors.gallery_ranking import DEFAULT_KEEP, RANKING_DESCRIPTORS, rank_clips
+from keypose.library.descriptors.gallery_ranking import DEFAULT_CANDIDATES, RANKING_DESCRIPTORS, rank_clips
 from keypose.library.extra import sa
 from keypose.library.search.candidate_source import CandidateSource, ClipQuery
 from keypose.library.search.hits import Candidate, MatchingSpans, find_matching_spans
@@ -28,19 +28,14 @@ class Ranker(Protocol):
     """One way to rank clips."""
 
     def candidates(
-        self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, n_candidates: int
     ) -> list[Candidate]:
-        """Return the best candidates, best first; fewer than ``keep`` only if there are no more."""
+        """Return the best candidates, best first; fewer than ``n_candidates`` only if there are no more."""
 
     def explain(
         self, connection: sa.Connection, source: CandidateSource, candidates: Sequence[Candidate]
     ) -> list[Candidate]:
         """Return the candidates with all details."""
-
-
-def n_candidates(limit: int) -> int:
-    """Return the number of candidates to request for so many hits."""
-    return limit + EXTRA_CANDIDATES
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,15 +52,15 @@ class DescriptorRanker:
         return self_distance(self._variants[0])
 
     def candidates(
-        self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, n_candidates: int
     ) -> list[Candidate]:
         """Rank at least 256 clips by the ranking descriptors."""
         if not self._variants:
             self._variants.extend(self.query.load_descriptions(connection, source, mirrored=self.mirrored))
-        n_preselected = max(keep, DEFAULT_KEEP)
+        n_preselected = max(n_candidates, DEFAULT_CANDIDATES)
         clips = source.clip_candidates(connection, self._variants, clip_query, n_preselected)
         ranking = score_clips(
-            self._variants, self.self_distance, clips.galleries, clips.is_allowed, keep, n_preselected
+            self._variants, self.self_distance, clips.galleries, clips.is_allowed, n_candidates, n_preselected
         )
         duration_s = self.query.duration_s
         return [
@@ -114,13 +109,13 @@ class TrackRanker:
     _variants: list[PartTrack] = field(default_factory=list)
 
     def candidates(
-        self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, n_candidates: int
     ) -> list[Candidate]:
         """Return where the query matches best in each clip."""
         if not self._variants:
             track = self.query.load_track(connection, source).span(self.start_s, self.end_s)
             self._variants.extend((track, track.mirrored()) if self.mirrored else (track,))
-        clips = source.part_candidates(connection, self._variants, clip_query, keep)
+        clips = source.part_candidates(connection, self._variants, clip_query, n_candidates)
         if clips.gallery is None:
             return []
         matches = clips.gallery.search(
@@ -128,7 +123,7 @@ class TrackRanker:
             mirrored=self._variants[1] if self.mirrored else None,
             is_allowed=clips.is_allowed,
             joints=None if self.joints is None else track_groups(self.joints),
-            limit=keep,
+            limit=n_candidates,
             multiple=self.multiple,
         )
         return [
@@ -153,13 +148,13 @@ class SwingRanker:
     _tables: dict[int, SwingTable] = field(default_factory=dict)
 
     def candidates(
-        self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, keep: int
+        self, connection: sa.Connection, source: CandidateSource, clip_query: ClipQuery, n_candidates: int
     ) -> list[Candidate]:
         """Rank by the overlap of swings; whether the mirror image matched better is found by ``explain``."""
         clip_ids, tables = source.swing_tables(connection, clip_query)
         query_table = self._load_query_table(connection, source)
         scores_by_clip = overlap_scores(query_table, tables, mirrored=self.mirrored)
-        order = np.lexsort((clip_ids, -scores_by_clip))[:keep].tolist()
+        order = np.lexsort((clip_ids, -scores_by_clip))[:n_candidates].tolist()
         self._tables.update((int(clip_ids[k]), tables[k]) for k in order)
         duration_s = self.query.duration_s
         return [
@@ -215,13 +210,13 @@ def score_clips(
     galleries: Mapping[str, Gallery],
     is_allowed: Bools | None,
     limit: int,
-    keep: int = DEFAULT_KEEP,
+    n_candidates: int = DEFAULT_CANDIDATES,
 ) -> list[RankedClip]:
     """Return the ``limit`` nearest clips, nearest first; of equally near ones not mirrored ones first, then in the
     order of the gallery.
 
-    The clip vector preselects ``keep`` of all clips, or of those with ``is_allowed``; these are ordered by all ranking
-    descriptors.
+    The clip vector preselects ``n_candidates`` of all clips, or of those with ``is_allowed``; these are ordered by all
+    ranking descriptors.
 
     ``variants`` is the query, and perhaps its mirror image, ``self_distance`` the query's distance from itself. The
     score is 1 for the query itself and 0 for the distance of unrelated clips, linear in between. It depends only on the
@@ -231,7 +226,9 @@ def score_clips(
         return []
     min_distance = (1.0 - ROUNDING_SHARE) * self_distance  # no clip is nearer than the query itself
     ranking_galleries = {name: galleries[name] for name in RANKING_DESCRIPTORS}
-    ranking = rank_clips(variants, ranking_galleries, is_allowed=is_allowed, keep=keep, min_distance=min_distance)
+    ranking = rank_clips(
+        variants, ranking_galleries, is_allowed=is_allowed, n_candidates=n_candidates, min_distance=min_distance
+    )
     scores = distance_scores(min_distance, ranking.distances)
     rows = zip(ranking.clips.tolist(), scores.tolist(), ranking.variant_indices.tolist(), strict=True)
     return [RankedClip(*row) for row in islice(rows, limit)]

@@ -14,7 +14,7 @@ from keypose.library.search.hits import Candidate, Hit, build_hits
 from keypose.library.search.memory_index import MemoryIndex, TableReader
 from keypose.library.search.pose_search import PoseRanker
 from keypose.library.search.query import Query, parse_frame_range, parse_joint_names, parse_pose_vector, parse_query
-from keypose.library.search.rankers import DescriptorRanker, Ranker, SwingRanker, TrackRanker, n_candidates
+from keypose.library.search.rankers import EXTRA_CANDIDATES, DescriptorRanker, Ranker, SwingRanker, TrackRanker
 from keypose.library.store import Store
 from keypose.model import Motion
 from keypose.options import check_option_int
@@ -164,19 +164,19 @@ def run_ranker(
     ``joints``: the body parts of the swings in the details of hits.
     """
     clip_query = filters.search_query(query.store.database.dialect)
-    keep = n_candidates(limit)
+    n_candidates = limit + EXTRA_CANDIDATES
     with query.store.database.begin_read() as connection:
         while True:
-            candidates = ranker.candidates(connection, source, clip_query, keep)
+            candidates = ranker.candidates(connection, source, clip_query, n_candidates)
             others = [each for each in candidates if each.clip_id != query.clip_id]
             selected, duplicates = (
                 _deduplicate(connection, source, others, limit) if deduplicate else (others[:limit], {})
             )
-            if len(selected) == limit or len(candidates) < keep:
+            if len(selected) == limit or len(candidates) < n_candidates:
                 return build_hits(
                     connection, source, query, ranker.explain(connection, source, selected), duplicates, joints
                 )
-            keep *= 4
+            n_candidates *= 4
 
 
 def _deduplicate(
