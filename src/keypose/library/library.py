@@ -198,7 +198,7 @@ class Library:
     def add(self, content: bytes | Motion, *, name: str | None = None, **options: Unpack[AddKeywords]) -> Clip: ...
 
     @overload
-    def add(  # type: ignore[overload-overlap]  # a text is a path, though texts could be gone through too
+    def add(  # type: ignore[overload-overlap]  # a str is a path, although it is iterable too
         self, content: str | PathLike[str], *, name: str | None = None, **options: Unpack[IngestKeywords]
     ) -> Clip | IngestReport: ...
 

@@ -57,9 +57,55 @@ from keypose.validation import is_sha256
 
 NAME_DIGITS = 12  # of the hash, as the name of an orphan
 PLACEHOLDER_NOTE = "found by rebuild"  # note of an orphan, for people
-OnRebuildProgress = Callable[[RebuildProgress], None]
 _DAMAGED = frozenset(kind.__name__ for kind in (FormatError, LimitError))
 _TEXT_FIELDS = ("source", "licence", "note")
+OnRebuildProgress = Callable[[RebuildProgress], None]
+
+
+def rebuild_library(
+    store: Store, jobs: int | None = None, on_progress: OnRebuildProgress | None = None
+) -> Iterator[Fault]:
+    """Rebuild the word index, repair damaged rows, insert orphan blobs as clips, and reanalyse every clip.
+
+    This recovers a lost database, with names made of hashes; yields faults for what cannot be read. Searches in the
+    meantime find every clip: words are indexed in one transaction, everything else is replaced clip by clip. ``jobs``
+    processes read clips (None: one per core); ``on_progress`` is called after each.
+    """
+    with store.database.begin_write() as connection:
+        library_info.repair(connection)
+        _restore_identity(store, connection)
+        rebuild_word_index(store, connection)
+        for statement in store.database.dialect.missing_indexes(connection).values():
+            connection.execute(statement)
+        connection.execute(sa.delete(blobs).where(blobs.c.hash.not_in(sa.select(clips.c.blob))))
+    yield from repair_rows(store)
+    yield from Reanalysis(store, choose_engine(jobs, None), on_progress).run()
+
+
+def rebuild_word_index(store: Store, connection: sa.Connection) -> None:
+    """Rebuild the word index from all clips with valid rows."""
+    dialect = store.database.dialect
+    dialect.create_word_index(connection)
+    with dialect.raw_text(connection):
+        clips_by_id = load_clips(connection, damaged={})
+    for clip_id, clip in clips_by_id.items():
+        dialect.index_words(connection, clip_id, search_words(clip))
+
+
+def repair_rows(store: Store) -> Iterator[Fault]:
+    """Repair every damaged row: facts are computed again, valid metadata do not change.
+
+    If the bytes are damaged, too, the row is deleted and reported, as nothing of the clip exists any more.
+    """
+    damaged: dict[int, str] = {}
+    with store.database.begin_read() as connection, store.database.dialect.raw_text(connection):
+        load_clips(connection, damaged=damaged)
+        rows = {
+            clip_id: dict(connection.execute(sa.select(clips).where(clips.c.id == clip_id)).mappings().one())
+            for clip_id in damaged
+        }
+    for clip_id, row in rows.items():
+        yield from _repair_row(store, clip_id, row, damaged[clip_id])
 
 
 @dataclass(frozen=True)
@@ -206,57 +252,6 @@ class Reanalysis:
             self.on_progress(RebuildProgress(name, self.total, self.done, elapsed_s, named_warnings))
 
 
-def _fault_kind(failure: Failure) -> FaultKind:
-    return "damaged blob" if failure.kind in _DAMAGED else "analysis"  # otherwise the package for its format is missing
-
-
-def _failure_message(outcome: Outcome[Any], path: str, display_name: str) -> str:
-    assert outcome.failure is not None
-    message = outcome.failure.message.replace(path, display_name)
-    return f"{outcome.failure.kind}: {message}" if outcome.failure.is_bug else message
-
-
-def rebuild_library(
-    store: Store, jobs: int | None = None, on_progress: OnRebuildProgress | None = None
-) -> Iterator[Fault]:
-    """Rebuild the word index, repair damaged rows, insert orphan blobs as clips, and reanalyse every clip.
-
-    This recovers a lost database, with names made of hashes; yields faults for what cannot be read. Searches in the
-    meantime find every clip: words are indexed in one transaction, everything else is replaced clip by clip. ``jobs``
-    processes read clips (None: one per core); ``on_progress`` is called after each.
-    """
-    with store.database.begin_write() as connection:
-        library_info.repair(connection)
-        _restore_identity(store, connection)
-        rebuild_word_index(store, connection)
-        for statement in store.database.dialect.missing_indexes(connection).values():
-            connection.execute(statement)
-        connection.execute(sa.delete(blobs).where(blobs.c.hash.not_in(sa.select(clips.c.blob))))
-    yield from repair_rows(store)
-    yield from Reanalysis(store, choose_engine(jobs, None), on_progress).run()
-
-
-def _restore_identity(store: Store, connection: sa.Connection) -> None:
-    """Restore a damaged identity from the location of the blobs, or choose a new one."""
-    if load_identity(connection) is not None:
-        return
-    new_identity = load_owner(store.blobs) or secrets.token_hex(16)
-    connection.execute(sa.delete(identity))
-    connection.execute(sa.insert(identity).values(identity=new_identity))
-    write_identity(store.blobs, new_identity)
-    store.database.identity = new_identity
-
-
-def rebuild_word_index(store: Store, connection: sa.Connection) -> None:
-    """Rebuild the word index from all clips with valid rows."""
-    dialect = store.database.dialect
-    dialect.create_word_index(connection)
-    with dialect.raw_text(connection):
-        clips_by_id = load_clips(connection, damaged={})
-    for clip_id, clip in clips_by_id.items():
-        dialect.index_words(connection, clip_id, search_words(clip))
-
-
 def reindex_stored_vectors(store: Store, connection: sa.Connection, clip_id: int) -> None:
     """Index the stored vectors of a clip, if intact, when its bytes cannot be read to compute them again."""
     dialect = store.database.dialect
@@ -276,20 +271,15 @@ def load_search_vectors(connection: sa.Connection, clip_id: int) -> Mapping[str,
     )
 
 
-def repair_rows(store: Store) -> Iterator[Fault]:
-    """Repair every damaged row: facts are computed again, valid metadata do not change.
-
-    If the bytes are damaged, too, the row is deleted and reported, as nothing of the clip exists any more.
-    """
-    damaged: dict[int, str] = {}
-    with store.database.begin_read() as connection, store.database.dialect.raw_text(connection):
-        load_clips(connection, damaged=damaged)
-        rows = {
-            clip_id: dict(connection.execute(sa.select(clips).where(clips.c.id == clip_id)).mappings().one())
-            for clip_id in damaged
-        }
-    for clip_id, row in rows.items():
-        yield from _repair_row(store, clip_id, row, damaged[clip_id])
+def _restore_identity(store: Store, connection: sa.Connection) -> None:
+    """Restore a damaged identity from the location of the blobs, or choose a new one."""
+    if load_identity(connection) is not None:
+        return
+    new_identity = load_owner(store.blobs) or secrets.token_hex(16)
+    connection.execute(sa.delete(identity))
+    connection.execute(sa.insert(identity).values(identity=new_identity))
+    write_identity(store.blobs, new_identity)
+    store.database.identity = new_identity
 
 
 def _repair_row(store: Store, clip_id: int, row: Mapping[str, Any], problem: str) -> Iterator[Fault]:
@@ -371,3 +361,13 @@ def _delete(store: Store, connection: sa.Connection, clip_id: int, row: Mapping[
     if isinstance(row["blob"], str):
         delete_unused_blob_row(connection, row["blob"])
     dialect.increment_changes(connection)
+
+
+def _fault_kind(failure: Failure) -> FaultKind:
+    return "damaged blob" if failure.kind in _DAMAGED else "analysis"  # otherwise the package for its format is missing
+
+
+def _failure_message(outcome: Outcome[Any], path: str, display_name: str) -> str:
+    assert outcome.failure is not None
+    message = outcome.failure.message.replace(path, display_name)
+    return f"{outcome.failure.kind}: {message}" if outcome.failure.is_bug else message
