@@ -132,7 +132,7 @@ def test_all_keys_moved_onto_each_others_frames(motion):
     later = replace(keyed, keys=keyed.keys + 15, residual=None)
     result = rebake(later, keyed, 1.0)
     np.testing.assert_allclose(result.rotations[15:76], keyed.sample(1.0).rotations[:61], atol=1e-12)
-    assert "rebake: 5 keys were moved in time and took the detail along" in result.notes
+    assert "rebake: 5 keys were moved in time together with the detail" in result.notes
 
 
 def test_with_another_number_of_keys_time_is_the_same_in_both(motion, keyed):

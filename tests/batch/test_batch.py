@@ -97,7 +97,7 @@ def test_errors_keep_kind_and_message(n: int) -> None:
 
 @pytest.mark.parametrize(
     ("cause", "expected"),
-    [("exit", "exit code 3"), ("kill", "SIGKILL, perhaps for want of memory"), ("segfault", "SIGSEGV")],
+    [("exit", "exit code 3"), ("kill", "SIGKILL, possibly out of memory"), ("segfault", "SIGSEGV")],
 )
 def test_dead_worker_fails_its_own_item_only(cause: str, expected: str) -> None:
     items: list[object] = [0, 1, cause, 3, 4, 5, cause, cause, cause, cause, 10, 11]

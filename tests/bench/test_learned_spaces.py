@@ -87,7 +87,7 @@ def test_what_was_learnt_changes_with_the_version_of_the_analysis() -> None:
     package = files("keypose.library")
     found = {path: hashlib.sha256((package / path).read_bytes()).hexdigest() for path in LEARNT[max(LEARNT)]}
     assert ANALYSIS_VERSION in LEARNT, "a new version: write down what was learnt for it"
-    assert found == LEARNT[ANALYSIS_VERSION], "learnt anew: raise ANALYSIS_VERSION, and write down what was learnt"
+    assert found == LEARNT[ANALYSIS_VERSION], "learnt again: raise ANALYSIS_VERSION, and write down what was learnt"
     assert len({tuple(hashes.values()) for hashes in LEARNT.values()}) == len(LEARNT)
 
 

@@ -29,7 +29,7 @@ def test_the_demo_makes_files_that_hold_its_motion(keypose, tmp_path: Path) -> N
     assert (out / "demo_path.svg").read_text() == kp.strip(motion, twelve, layout="path").svg
     assert "<h1" in (out / "demo_report.html").read_text()
     errors = {step["description"]: step["error_mm"] for step in report["steps"] if step["error_mm"] is not None}
-    assert len(errors) == 7  # of each file, and of the detail put back
+    assert len(errors) == 7  # of each file, and of the detail added back
     assert 0.5 < errors.pop(f"read {out / 'demo.kps'}") <= 1.0
     assert max(errors.values()) < 0.1
     assert all(step["seconds"] > 0 for step in report["steps"])
@@ -45,7 +45,7 @@ def test_the_demo_does_the_main_job(keypose, tmp_path: Path) -> None:
     assert report["score"]["mean_mm"] == kp.score(motion, keyed).mean_mm
     for name in ("demo_unbaked.glb", "demo_unbaked.keys.json"):
         assert kp.load_keyed(tmp_path / name).keys.tolist() == keyed.keys.tolist()
-    back = [step for step in report["steps"] if step["description"].startswith("put the detail back")]
+    back = [step for step in report["steps"] if step["description"].startswith("added the detail back")]
     assert [step["error_mm"] < 0.01 for step in back] == [True]
 
 

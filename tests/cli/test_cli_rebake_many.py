@@ -67,7 +67,7 @@ def test_a_folder_with_the_keys_beside(keypose, folders: Path, takes: dict[str, 
         (f"{name}.glb", "80", str(KEYS), str(KEYS), "frames", f"{name}.bvh") for name in takes
     ]
     assert "3 of 3 clips rebaked in " in result.out
-    assert "100 % of the detail put back, from out; written to final: " in result.out
+    assert "100 % of the detail added back, from out; written to final: " in result.out
 
 
 def test_a_folder_with_the_keys_in_another(keypose, folders: Path, takes: dict[str, kp.KeyedMotion]) -> None:
@@ -129,7 +129,7 @@ def test_one_file_and_the_folder_of_its_keys(keypose, folders: Path) -> None:
     result = keypose("rebake", "edits/a.bvh", "final.bvh", "--from", "out/", "--json")
     assert (result.code, json.loads(result.out)["from"]) == (0, str(Path("out/a.keys.json")))
     result = keypose("rebake", "edits/a.bvh", "final.bvh", "--from", "out/", "--skip-existing")
-    assert (result.code, result.out) == (0, "1 that exist left out\n")
+    assert (result.code, result.out) == (0, "1 existing skipped\n")
     result = keypose("rebake", "edits/a.bvh", "final.bvh", "--from", "out/", "--skip-existing", "--json")
     assert json.loads(result.out) == {"source": "edits/a.bvh", "target": "final.bvh", "skipped": True}
 
@@ -165,7 +165,7 @@ def test_interrupted_run_prints_remaining_files(keypose, folders: Path, monkeypa
     monkeypatch.setattr(batch, "compute_rebake", compute_rebake)
     result = keypose("rebake", "out", "final", "--to", "bvh", "--jobs", 1)
     assert result.code == 130
-    assert "interrupted with 2 files to go; --skip-existing goes on from here" in result.err
+    assert "interrupted with 2 files to go; --skip-existing continues from here" in result.err
     assert names(folders / "final") == ["a.bvh"]
     result = keypose("rebake", "out/a.glb", "x.bvh", "--json")
     assert (result.code, json.loads(result.out)["error"]) == (130, "interrupted")
@@ -231,8 +231,8 @@ def test_timing_is_reported(keypose, takes: dict[str, kp.KeyedMotion], tmp_path:
     kp.save(kp.unbake(keyed.sample(), list(range(80)), residual=False), tmp_path / "dense.keys.json")
     kp.save(keyed.sample(), tmp_path / "frames.bvh")
     for edit, timing, message in (
-        ("moved.keys.json", "keys", "by keys: 1 was moved, and detail went along"),
-        ("dense.keys.json", "frames", f"by frames: 80 keys now, {KEYS} before, and none of these is seen to be moved"),
+        ("moved.keys.json", "keys", "by keys: 1 was moved together with the detail"),
+        ("dense.keys.json", "frames", f"by frames: 80 keys now, {KEYS} before, and no moved key was recognised"),
         ("frames.bvh", "frames", "by frames: the edit has no keys of its own that could have been moved"),
     ):
         arguments = [tmp_path / edit, tmp_path / "x.bvh", "--from", tmp_path / "a.keys.json", "--overwrite"]

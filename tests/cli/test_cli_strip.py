@@ -98,7 +98,7 @@ def test_many_files_go_into_a_folder(keypose, clip, tmp_path: Path) -> None:
         assert 'width="320" height="90"' in svg
         assert svg.count("<g><path") >= 2
     again = keypose("strip", tmp_path / "takes", tmp_path / "out", "--to", "svg", "--skip-existing")
-    assert (again.code, again.out.strip()) == (0, "2 that exist left out")
+    assert (again.code, again.out.strip()) == (0, "2 existing skipped")
     assert keypose("strip", tmp_path / "takes" / "a.bvh", f"{tmp_path}/one/").code == 0
     assert (tmp_path / "one" / "a.png").read_bytes().startswith(b"\x89PNG")
 

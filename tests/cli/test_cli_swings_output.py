@@ -263,7 +263,7 @@ def test_many_files_go_into_a_folder(keypose, kick: Path, tmp_path: Path) -> Non
     again = keypose("swings", takes, "-o", tmp_path / "out", "--to", "swings.json")
     assert again.code == 1 and "exists already" in again.err
     skipped = keypose("swings", takes, "-o", tmp_path / "out", "--to", "swings.json", "--skip-existing")
-    assert skipped.code == 0 and "2 that exist left out" in skipped.out
+    assert skipped.code == 0 and "2 existing skipped" in skipped.out
     assert (
         keypose("swings", takes, "-o", tmp_path / "out", "--to", "swings.json", "--overwrite", "-q", "-j", 1).out == ""
     )

@@ -132,7 +132,7 @@ def test_a_run_that_is_repeated(keypose, folder: Path) -> None:
     there = {name: (folder / name).read_bytes() for name in names(folder)}
     assert sorted(there) == ["other.bvh", "other.keys.json", "walk.bvh", "walk.keys.json"]
     again = keypose("unbake", ".", ".", "--to", "keys.json", "--keys", 4, "--skip-existing")
-    assert (again.code, again.out) == (0, "2 that exist left out\n")
+    assert (again.code, again.out) == (0, "2 existing skipped\n")
     assert {name: (folder / name).read_bytes() for name in names(folder)} == there
 
 
@@ -193,7 +193,7 @@ def test_interrupted_run_prints_remaining_files(keypose, folder: Path, monkeypat
     result = keypose("unbake", "walk.bvh", "other.bvh", "out", "--to", "bvh", "--keys", 4, "--jobs", 1)
     assert result.code == 130
     assert names(folder / "out") == ["walk.bvh", "walk.keys.json"]
-    assert "interrupted with 1 files to go; --skip-existing goes on from here" in result.err
+    assert "interrupted with 1 files to go; --skip-existing continues from here" in result.err
     assert "1 of 2 clips unbaked" in result.out
 
 

@@ -104,7 +104,7 @@ def test_an_interrupted_run_goes_on(keypose, takes, tmp_path: Path, monkeypatch)
     with monkeypatch.context() as patched:
         patched.setattr(compare, "compare_clip", interrupt)
         result = keypose(*arguments)
-    assert result.code == 130 and "interrupted with 1 clip to go; the same command goes on from here" in result.err
+    assert result.code == 130 and "interrupted with 1 clip to go; the same command continues from here" in result.err
     assert not page.exists() and not page.with_suffix(".csv").exists()
     result = keypose(*arguments)
     assert result.code == 0 and "2 of them by an earlier run" in result.out and page.exists()

@@ -279,7 +279,7 @@ def test_a_lost_database_comes_back(keypose: Callable, copy: Path) -> None:
             path.unlink()
     assert keypose("library", "list").code == 1
     result = keypose("library", "rebuild")
-    assert (result.code, result.out) == (0, "3 clips, all made anew\n")
+    assert (result.code, result.out) == (0, "3 clips, all rebuilt\n")
     assert len(names(keypose("library", "list", "--json"))) == 3
 
 
@@ -340,7 +340,7 @@ def test_interrupted_add_prints_how_to_continue(keypose: Callable, takes_folder:
         result = keypose("library", "add", takes_folder / "takes", "--jobs", 1)
     assert result.code == 130
     assert result.out.startswith("clips.db: 2 of 3 files added, ")
-    assert result.err == "note: interrupted with 1 file to go; the same command goes on from here\n"
+    assert result.err == "note: interrupted with 1 file to go; the same command continues from here\n"
     again = json.loads(keypose("library", "add", takes_folder / "takes", "--jobs", 1, "--json").out)
     assert (len(again["added"]), len(again["existing"])) == (1, 2)
 

@@ -101,15 +101,15 @@ def test_load_options_are_applied(keypose: Callable, data_dir: Path) -> None:
 
 def test_existing_files_are_counted_by_change(keypose: Callable, filled_library: Path) -> None:
     result = keypose("library", "add", "takes", "--jobs", 1, "--tag", "a,b", "--tag-folders")
-    assert re.search(r": 0 of 3 files added, 3 known already \(3 of them got names, tags or remarks\) in ", result.out)
+    assert re.search(r": 0 of 3 files added, 3 existing \(3 of them with new names, tags or notes\) in ", result.out)
     with Library(filled_library) as library:
         assert library.clip("cut").tags == ("a", "b", "kicks") and library.clip("walk").tags == ("a", "b")
         blob = library.clip("walk").blob
     (file,) = Path("clips.db.blobs").rglob(blob)
     file.chmod(0o600)
     file.write_bytes(b"damaged")
-    assert "3 known already (1 mended) in " in keypose("library", "add", "takes", "--jobs", 1).out
-    assert re.search(r"3 known already in [\d.]+ s$", keypose("library", "add", "takes", "--jobs", 1).out)
+    assert "3 existing (1 mended) in " in keypose("library", "add", "takes", "--jobs", 1).out
+    assert re.search(r"3 existing in [\d.]+ s$", keypose("library", "add", "takes", "--jobs", 1).out)
 
 
 def test_metadata_changes_persist(keypose: Callable, filled_library: Path) -> None:
@@ -158,7 +158,7 @@ def test_unknown_tags_are_reported(keypose: Callable, filled_library: Path) -> N
 def test_truncated_lists_print_the_total(keypose: Callable, filled_library: Path) -> None:
     assert "\n2 of 3 clips, 40 frames, 4.00 s\n" in keypose("library", "list", "--limit", 2).out
     assert "\n1 of 3 clips, " in keypose("library", "list", "--skip", 2).out
-    assert keypose("library", "list", "--skip", 3).out == "3 clips, and all were left out\n"
+    assert keypose("library", "list", "--skip", 3).out == "3 clips, all of them skipped\n"
     result = keypose("library", "search", "--min-duration-s", 1, "--limit", 2)
     assert result.err == "note: the first 2 of 3 are shown; --limit shows more\n"
     assert keypose("library", "search", "--min-duration-s", 1, "--limit", 3).err == ""
@@ -219,7 +219,7 @@ def test_rebuild_prints_reader_warnings(
     keypose: Callable, filled_library: Path, recwarn: pytest.WarningsRecorder
 ) -> None:
     result = keypose("library", "rebuild", "--jobs", 1)
-    assert (result.code, result.out) == (0, "3 clips, all made anew\n")
+    assert (result.code, result.out) == (0, "3 clips, all rebuilt\n")
     assert re.fullmatch(r"warning: (short|cut)\.bvh.*and the like in 1 more file\)\n", result.err)
     payload = json.loads(keypose("library", "rebuild", "--jobs", 1, "--json").out)
     assert len(payload["warnings"]) == 2 and payload["sound"]
@@ -251,11 +251,9 @@ def test_stopped_add_prints_its_progress(keypose: Callable, monkeypatch: pytest.
         patched.setattr(FolderBlobs, "put", full)
         result = keypose("library", "add", "takes", "--jobs", 1)
         payload = json.loads(keypose("library", "add", "takes", "--jobs", 1, "--json").out)
-    assert result.code == 1 and re.fullmatch(
-        r"clips\.db: 0 of 3 files added, 1 known already in [\d.]+ s\n", result.out
-    )
+    assert result.code == 1 and re.fullmatch(r"clips\.db: 0 of 3 files added, 1 existing in [\d.]+ s\n", result.out)
     assert result.err.endswith(
-        "note: stopped with 2 files to go; the same command goes on from here\n"
+        "note: stopped with 2 files to go; the same command continues from here\n"
         "error: clips.db.blobs: cannot be written (no room)\n"
     )
     assert payload["error"] == "clips.db.blobs: cannot be written (no room)"

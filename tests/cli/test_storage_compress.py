@@ -88,7 +88,7 @@ def test_docs_name_every_json_field(keypose, kick: Path, tmp_path: Path) -> None
 
 def test_no_verify_prints_no_error(keypose, kick: Path, tmp_path: Path) -> None:
     result = keypose("compress", kick, tmp_path / "walk.kps", "--no-verify")
-    assert result.code == 0 and "1 mm at most, as promised; not read back" in result.out
+    assert result.code == 0 and "1 mm at most, guaranteed; not read back" in result.out
     (payload,) = document(keypose("compress", kick, tmp_path / "x.kps", "--no-verify", "--json"))["compressed"]
     assert (payload["verified"], payload["largest_error"]) == (False, None)
 

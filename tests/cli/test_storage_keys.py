@@ -34,8 +34,8 @@ def test_keys_and_swings_beside_a_clip_go_along(
     result = keypose("compress", source, tmp_path / "kick.kps")
     assert result.code == 0
     assert [line.removeprefix(f"note: {source}: ") for line in result.err.splitlines()] == [
-        "the keys in kick.bvh.keys.json beside it are taken along",
-        "the swings in kick.swings.json beside it are taken along",
+        "the keys in kick.bvh.keys.json beside it are stored too",
+        "the swings in kick.swings.json beside it are stored too",
     ]
     assert f"8 keys and {kick_swings.n_swings} swings" in result.out
     loaded_keyed, whole = kp.load_keyed(tmp_path / "kick.kps"), kp.load_keyed(takes / "kick.bvh.keys.json")
@@ -61,7 +61,7 @@ def test_keys_of_another_clip_stay_where_they_are(keypose, clip, keyed, tmp_path
     source = clip("walk.bvh")
     kp.save(keyed, tmp_path / "walk.keys.json")
     result = keypose("compress", source, tmp_path / "walk.kps")
-    assert (result.code, result.err) == (0, f"note: {source}: the keys in walk.keys.json beside it stay there: other joints "
+    assert (result.code, result.err) == (0, f"note: {source}: the keys in walk.keys.json beside it are not stored: other joints "
                                       "than in the clip\n")  # fmt: skip
     result = keypose("compress", source, tmp_path / "x.kps", "--keyed", tmp_path / "walk.keys.json")
     assert result.code == 1 and "so its keys are not those of walk" in result.err

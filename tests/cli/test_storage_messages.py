@@ -43,8 +43,8 @@ def test_errors_of_what_is_compressed_again_add_up(keypose, short: Path, stored_
     assert "within 0.1 mm of kick.kps, which is itself within 1 mm of its original\n" in result.out
     payload = document(keypose("compress", stored_clip, tmp_path / "x.kps", "--lossless", "--json"))["compressed"]
     assert (payload[0]["lossless"], payload[0]["source_tolerance_mm"]) == (True, 1.0)
-    assert "within 1.1 mm of the original: 0.1 mm, of what was itself within 1 mm" in keypose("verify", again).out
-    assert "every number, of what was within 1 mm" in keypose("verify", tmp_path / "x.kps").out
+    assert "within 1.1 mm of the original: 0.1 mm, of a file that was within 1 mm" in keypose("verify", again).out
+    assert "every number, of a file within 1 mm" in keypose("verify", tmp_path / "x.kps").out
     result = keypose("restore", again, tmp_path / "again.bvh")
     assert (result.code, result.err) == (0, "") and ", within 1.1 mm, in " in result.out
     assert largest_error(kp.load(short), kp.load(tmp_path / "again.bvh")).mm <= 1.1
@@ -96,24 +96,24 @@ def test_skipped_files_are_compared_with_the_options(keypose, short: Path, store
     for name in "ab":
         (archive / f"{name}.kps").write_bytes(stored_clip.read_bytes())
     result = keypose("compress", takes, archive, "--skip-existing", "--lossless")
-    assert result.code == 0 and "2 that exist left out\n" in result.out and str(archive / "c.kps") in result.out
+    assert result.code == 0 and "2 existing skipped\n" in result.out and str(archive / "c.kps") in result.out
     (warning,) = result.err.splitlines()
-    assert warning == (f"warning: 2 of those left out are within 1 mm, not lossless: {archive / 'a.kps'}, "
-                       f"{archive / 'b.kps'}; --overwrite instead of --skip-existing makes them anew")  # fmt: skip
+    assert warning == (f"warning: 2 of those skipped are within 1 mm, not lossless: {archive / 'a.kps'}, "
+                       f"{archive / 'b.kps'}; --overwrite instead of --skip-existing compresses them again")  # fmt: skip
     payload = document(keypose("compress", takes, archive, "--skip-existing", "--json", "--tolerance-mm", 1))["skipped"]
     assert [each["matches_options"] for each in payload] == [True] * 3  # lossless is within any tolerance
     assert [each["tolerance_mm"] for each in payload] == [1.0, 1.0, None]
     (archive / "a.kps").write_bytes(b"no motion")
     result = keypose("compress", takes, archive, "--skip-existing", "--tolerance-mm", 5)
     assert (
-        "warning: 1 of those left out is not to be read: " in result.err
+        "warning: 1 of those skipped is not to be read: " in result.err
         and "within 1 mm, not within 5 mm: " in result.err
     )
     # restored files have the same line
     assert keypose("restore", archive / "b.kps", archive / "c.kps", takes, "--to", "glb").code == 0
     (takes / "c.glb").unlink()
     result = keypose("restore", archive / "b.kps", archive / "c.kps", takes, "--to", "glb", "--skip-existing")
-    assert result.out.splitlines()[-1] == "1 that exist left out"
+    assert result.out.splitlines()[-1] == "1 existing skipped"
 
 
 def test_clips_with_warnings_are_counted_in_the_end(keypose, clip, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ def test_a_damaged_row_is_reported_and_repaired_by_rebuild(folder: Path, row: st
         assert any(
             fault.kind == "row" and fault.subject == "clip 1" and expected_text in fault.message for fault in faults
         ), faults
-        assert "rebuild() makes it sound" in str(faults) and "damaged blob" in {fault.kind for fault in faults}
+        assert "rebuild() repairs it" in str(faults) and "damaged blob" in {fault.kind for fault in faults}
         with pytest.raises(FormatError) as info:
             library.clips()
         assert info.value.path == str(folder / "clips.db")

@@ -53,7 +53,7 @@ def test_damaged_library_info_is_detected_and_repaired_by_rebuild(folder: Path, 
         connection.execute(MARKS[mark])
     with Library(folder / "clips.db") as library:
         assert {fault.kind for fault in library.verify()} == {"database"}
-        assert "rebuild() makes it sound" in str(library.verify()[0])
+        assert "rebuild() repairs it" in str(library.verify()[0])
         assert library.rebuild() == () and library.verify() == ()
         library.tag("take_0", "more")
         assert library.verify() == ()

@@ -26,6 +26,6 @@ def test_folder_and_pages_list_the_same_pictures():
 def test_stored_pictures_are_current(name):
     """But for the last digit of numbers, which another processor may round the other way."""
     stored, current = (DRAW_FUNCTIONS["FOLDER"] / name).read_text(), DRAW_FUNCTIONS["pictures"]()[name]().svg
-    assert re.sub(NUMBER, "#", current) == re.sub(NUMBER, "#", stored), "python tools/pictures.py draws them anew"
+    assert re.sub(NUMBER, "#", current) == re.sub(NUMBER, "#", stored), "python tools/pictures.py draws them again"
     ours, theirs = (np.array(re.findall(NUMBER, text), float) for text in (current, stored))
     assert np.allclose(ours, theirs, atol=1.01)

@@ -234,7 +234,7 @@ def test_worker_exits_with_server(location: str) -> None:
         assert worker._process.stdin is not None
         worker._process.stdin.close()
         with raises(
-            WorkerError, code="worker", problem="the worker process was ended by SIGKILL, perhaps for want of memory"
+            WorkerError, code="worker", problem="the worker process was ended by SIGKILL, possibly out of memory"
         ):
             async with asyncio.timeout(5.0):
                 await request_task

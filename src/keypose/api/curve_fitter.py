@@ -100,24 +100,22 @@ def build_curve_options(
     """Return checked options; polish is on by default where it is possible."""
     check_choice("interpolation", interpolation, INTERPOLATIONS)
     check_choice("rotation", rotation, ROTATION_KINDS)
-    shared, penalty = (
-        check_bool("shared_tangents", shared_tangents),
-        check_option_number(UnbakeOptions, "jump_penalty", jump_penalty),
-    )
+    shared = check_bool("shared_tangents", shared_tangents)
+    penalty = check_option_number(UnbakeOptions, "jump_penalty", jump_penalty)
     if interpolation != "bezier":
         for name, is_given in (("shared_tangents", shared), ("jump_penalty", penalty > 0)):
             if is_given:
                 raise OptionError("only interpolation bezier has free tangents", option=name)
-    can = interpolation == "bezier" and rotation == "quaternion" and not shared and not penalty
-    if polish is not None and check_bool("polish", polish) and not can:
+    can_polish = interpolation == "bezier" and rotation == "quaternion" and not shared and not penalty
+    if polish is not None and check_bool("polish", polish) and not can_polish:
         raise OptionError(
             "needs interpolation bezier, rotation quaternion and free tangents", option="polish", value=True
         )
-    if polish_weights is not None and (polish is False or not can):
+    if polish_weights is not None and (polish is False or not can_polish):
         raise OptionError("curves are not polished here, so weights have no effect", option="polish_weights")
     cores = (
         available_cores() if threads is None else min(check_option_int(UnbakeOptions, "threads", threads), MAX_THREADS)
     )
     return CurveOptions(
-        interpolation, rotation, shared, penalty, can if polish is None else polish, polish_weights, cores
+        interpolation, rotation, shared, penalty, can_polish if polish is None else polish, polish_weights, cores
     )

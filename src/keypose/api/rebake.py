@@ -59,10 +59,10 @@ class Rebake(NamedTuple):
     def timing_notes(self) -> tuple[str, ...]:
         """Return the notes about the timing of the detail."""
         if self.uses_own_detail:
-            return ("rebake: the edit brings its own detail, which was put back",)
+            return ("rebake: the edit has its own detail, which was added back",)
         if self.n_moved_keys:
             which = "1 key was" if self.n_moved_keys == 1 else f"{self.n_moved_keys} keys were"
-            return (f"rebake: {which} moved in time and took the detail along",)
+            return (f"rebake: {which} moved in time together with the detail",)
         return ()
 
 

@@ -30,9 +30,8 @@ UNSUPPORTED_OPTIONS = {  # options of ``select`` that have another meaning here
     "fps": "; for another rate unbake m.at_fps(30)",
 }
 MAX_DEFAULT_GAP_S = 4.0  # between keys of a long hold, without ``max_gap_frames``
-POLISH_GAIN = (
-    1.3  # factor by which polish may reduce the largest error when fewer keys are tried; 1.1 to 1.2 is typical
-)
+# Factor by which polish may reduce the largest error when fewer keys are tried; 1.1 to 1.2 is typical.
+POLISH_GAIN = 1.3
 
 
 def unbake(
@@ -230,10 +229,8 @@ def _choose_keys_with_gap(
     if keys is not None:
         key_ladder = _search_ladder(motion, curve_options, max(keys, 2), {**options, "top_only": True})
         return selection_with_keys(key_ladder, keys), key_ladder
-    search, key_ladder = (
-        _build_search_options(motion, curve_options, options),
-        _search_ladder(motion, curve_options, max_keys, options),
-    )
+    search = _build_search_options(motion, curve_options, options)
+    key_ladder = _search_ladder(motion, curve_options, max_keys, options)
     return select_automatically(key_ladder, build_error_measure(motion, {**search, "loop": False})), key_ladder
 
 

@@ -84,7 +84,7 @@ def compare_clip(job: CompareJob, on_progress: OnProgress | None = None) -> Comp
         job.cache.save_rows(key, new_rows)
     except FileError as error:  # as measuring is slow, the rows are returned without being cached
         source_name = job.source.name if isinstance(job.source, Motion) else str(job.source)
-        warn_caller(FormatWarning(f"compared, but not kept for another run: {error}", subject=source_name))
+        warn_caller(FormatWarning(f"compared, but not cached for another run: {error}", subject=source_name))
     return CompareResult(new_rows, key, False, notes)
 
 

@@ -12,12 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from keypose.batch.file_discovery import (
-    SWINGS_SUFFIXES,
-    ClipFile,
-    stem,
-    suggest_name,
-)
+from keypose.batch.file_discovery import SWINGS_SUFFIXES, ClipFile, stem, suggest_name
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats import Format, find_format, readable_suffixes, writable_suffixes
 from keypose.formats.orientation import FIRST_FRAME_NOTE, REFERENCE_POSE_NOTE

@@ -310,7 +310,7 @@ def describe_exit(exit_code: int | None) -> str:
             name = signal.Signals(-exit_code).name
         except ValueError:
             name = f"signal {-exit_code}"
-        memory = ", perhaps for want of memory" if name == "SIGKILL" else ""
+        memory = ", possibly out of memory" if name == "SIGKILL" else ""
         return f"was ended by {name}{memory}"
     return f"ended with exit code {exit_code}"
 

@@ -181,7 +181,7 @@ def _omission_notes(
         and not has_pose_frame
         and not target_format(job.target).stores_reference_pose
     ):
-        notes.append("the reference pose (T-pose) that was kept apart is not written")
+        notes.append("the reference pose (T-pose) that is stored separately is not written")
     return notes
 
 

@@ -117,11 +117,11 @@ def _check_match(companion: KeyedMotion | Swings, motion: Motion, file: Companio
     mismatch = _find_mismatch(companion, motion)
     if not mismatch:
         if not file.is_explicit:
-            notes.append(f"the {kind} in {file.path.name} beside it are taken along")
+            notes.append(f"the {kind} in {file.path.name} beside it are stored too")
         return True
     if file.is_explicit:
         raise OptionError(f"{mismatch}, so its {kind} are not those of {motion.name}", path=file.path)
-    notes.append(f"the {kind} in {file.path.name} beside it stay there: {mismatch}")
+    notes.append(f"the {kind} in {file.path.name} beside it are not stored: {mismatch}")
     return False
 
 

@@ -131,8 +131,8 @@ def unbake_with_method(
     auto: bool,
 ) -> KeyedMotion:
     """Unbake with the requested keys; by default with the method's own number, or an automatic one."""
-    has_no_target = keys is None and tolerance_mm is None
-    auto = auto or (has_no_target and not METHODS[method].has_own_count)
+    has_default_count = keys is None and tolerance_mm is None
+    auto = auto or (has_default_count and not METHODS[method].has_own_count)
     if method == DEFAULT_METHOD:
         return unbake(motion, keys=keys, tolerance_mm=tolerance_mm, auto=auto, **select_options, **curve_options)
     return unbake(motion, select(motion, method, keys=keys, auto=auto, **select_options), **curve_options)

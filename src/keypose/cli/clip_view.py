@@ -244,7 +244,7 @@ def format_accuracy(stored: StoredAccuracy) -> str:
     """Return the accuracy as text; errors of files compressed twice add up."""
     before = stored.source_tolerance_mm
     if stored.lossless:
-        return "every number as it was" if before is None else f"every number, of what was within {before:g} mm"
+        return "every number unchanged" if before is None else f"every number, of a file within {before:g} mm"
     if stored.tolerance_mm is None:
         return "as its keys or swings play"
     return f"within {stored.tolerance_mm + (before or 0.0):g} mm"
@@ -255,7 +255,7 @@ def _source_suffix(stored: StoredAccuracy) -> str:
     before, own = stored.source_tolerance_mm, stored.tolerance_mm
     if before is None or own is None:
         return ""
-    return f" of the original: {own:g} mm, of what was itself within {before:g} mm"
+    return f" of the original: {own:g} mm, of a file that was within {before:g} mm"
 
 
 def format_paths(paths: Sequence[Path]) -> str:

@@ -55,7 +55,7 @@ MAX_NOTES = 6
 DETAILED_PERCENT = 90.0  # percentage removed whose details are printed, else the first one
 BEST = "<"
 LEGEND = (
-    f"mean/max mm on a figure of 1.7 m; {BEST} least of those with exactly as many keys; * fewer keys on some clips; "
+    f"mean/max mm on a figure of 1.7 m; {BEST} lowest of those with exactly as many keys; * fewer keys on some clips; "
     "references have no keys, but as many stored values as fitted keys"
 )
 DEFAULTS = ComparisonOptions()
@@ -227,7 +227,7 @@ def run(
     problems: Sequence[FileError],
     settings: CompareOptions,
     outputs: OutputFiles,
-    jobs: int,
+    n_workers: int,
     *,
     json: bool,
     quiet: bool,
@@ -238,7 +238,7 @@ def run(
         compare_clip,
         work,
         (),
-        jobs,
+        n_workers,
         json=json,
         quiet=quiet,
         function_with_progress=compare_clip,
@@ -262,7 +262,7 @@ def run(
         return code
     if not json:
         n_remaining = len(work) - len(run_result.outcomes)
-        next_step = "the same command goes on from here" if outputs.main_file else "nothing was written"
+        next_step = "the same command continues from here" if outputs.main_file else "nothing was written"
         output.print_note(
             f"interrupted with {n_remaining} {'clip' if n_remaining == 1 else 'clips'} to go; {next_step}"
         )
@@ -294,9 +294,7 @@ def _write_or_cache(
                     job.cache.save_rows(clip.cache_key, clip.rows)
         except FileError:
             raise error from None
-        raise FileError(
-            str(error), hint="what was measured is kept, the same command need not measure it again"
-        ) from None
+        raise FileError(str(error), hint="the measurements are cached: the same command does not repeat them") from None
 
 
 def _write(comparison: Comparison, outputs: OutputFiles, failed: Sequence[tuple[str, str]]) -> None:
@@ -361,12 +359,12 @@ def build_view(comparison: Comparison, width: int) -> Group:
         renderables += [_title(comparison), _errors(comparison), Text(LEGEND, style="dim"), Text("")]
         percents = comparison.removed_percent
         percent = DETAILED_PERCENT if DETAILED_PERCENT in percents else percents[0]
-        renderables += [Text(f"the rest, at {percent:g} % removed", style="bold"), _details(comparison, percent)]
+        renderables += [Text(f"other measures, at {percent:g} % removed", style="bold"), _details(comparison, percent)]
     notes = comparison.notes
     for note in notes[:MAX_NOTES]:
         renderables.append(Text(escape_unprintable(note), style="dim"))
     if len(notes) > MAX_NOTES:
-        renderables.append(Text(f"and {len(notes) - MAX_NOTES} more remarks; --json has all", style="dim"))
+        renderables.append(Text(f"and {len(notes) - MAX_NOTES} more notes; --json has all", style="dim"))
     return Group(*renderables)
 
 

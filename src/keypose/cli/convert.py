@@ -81,10 +81,10 @@ def convert(
     return run(work, plan.skipped, resolve_jobs(write.jobs, len(work)), json=write.json, quiet=write.quiet)
 
 
-def run(work: Sequence[ConvertJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
+def run(work: Sequence[ConvertJob], skipped: Sequence[Target], n_workers: int, *, json: bool, quiet: bool) -> int:
     """Convert all files and print a summary; return the exit code."""
     run_result = run_write_jobs(
-        "Converting", convert_clip, work, skipped, jobs, json=json, quiet=quiet, render=_render_outcome
+        "Converting", convert_clip, work, skipped, n_workers, json=json, quiet=quiet, render=_render_outcome
     )
     if json:
         output.print_json(run_result.document("converted", _document))
@@ -121,7 +121,7 @@ def _print_summary(run_result: RunResult[ConvertJob, ConvertResult]) -> None:
     if results:
         phrases.append(clip_view.format_bytes(sum(result.bytes for _, result in results)))
     if run_result.skipped:
-        phrases.append(f"{len(run_result.skipped)} that exist left out")
+        phrases.append(f"{len(run_result.skipped)} existing skipped")
     if phrases and run_result.is_batch:
         output.print_line(", ".join(phrases) + _tolerance_suffix([result for _, result in results]))
 

@@ -194,7 +194,7 @@ def _draw_pictures(
 def _rebake(motion: Motion, edited: Path, original: Path) -> Step:
     """Put all captured detail back on an unedited file, which must give the original motion."""
     rebaked, seconds = _time(lambda: rebake(load_keyed(edited), load_keyed(original), 1.0))
-    return Step(f"put the detail back on {edited}", seconds, error_mm=_max_distance_mm(motion, rebaked))
+    return Step(f"added the detail back to {edited}", seconds, error_mm=_max_distance_mm(motion, rebaked))
 
 
 def _time(action: Callable[[], Result]) -> tuple[Result, float]:

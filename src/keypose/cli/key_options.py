@@ -101,9 +101,8 @@ class UnbakeFlags:
     count: Annotated[FittedKeyCountFlags, COUNT_GROUP] = DEFAULT_FITTED_COUNT
     curves: Annotated[CurveFlags, CURVES_GROUP] = DEFAULT_CURVES
     select: Annotated[FittedSelectFlags, KEYS_GROUP] = DEFAULT_FITTED_SELECT
-    threads: Annotated[int | None, Parameter(help=SelectFlags.help_of("threads")), KEYS_GROUP] = (
-        None  # of the search for keys and of the fit
-    )
+    # Of the search for keys and of the fit.
+    threads: Annotated[int | None, Parameter(help=SelectFlags.help_of("threads")), KEYS_GROUP] = None
     set_: Annotated[Set, KEYS_GROUP] = ()
     fps: Annotated[ResampleFps, READ_GROUP] = None
     range_: Annotated[Range, READ_GROUP] = None

@@ -97,14 +97,14 @@ def keys(
 def run(
     work: Sequence[KeysJob],
     problems: Sequence[FileError],
-    jobs: int,
+    n_workers: int,
     *,
     json: bool,
     plot: bool,
     is_single_file: bool,
 ) -> int:
     """Choose the keys of all clips and print them; return the exit code."""
-    outcomes = run_read_jobs("Choosing", select_clip_keys, work, jobs, json=json)
+    outcomes = run_read_jobs("Choosing", select_clip_keys, work, n_workers, json=json)
     return print_results(
         work,
         outcomes,

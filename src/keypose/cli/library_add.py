@@ -208,18 +208,16 @@ def _print_summary(library: Library, summary: IngestSummary, *, quiet: bool, rea
         output.print_line(f"{library.location}: {', '.join(_count_phrases(summary))} in {summary.seconds:.2f} s")
     if reason:
         remaining_files = f"{summary.n_remaining:,} files" if summary.n_remaining != 1 else "1 file"
-        output.print_note(f"{reason} with {remaining_files} to go; the same command goes on from here")
+        output.print_note(f"{reason} with {remaining_files} to go; the same command continues from here")
 
 
 def _count_phrases(summary: IngestSummary) -> list[str]:
     """Return the counts as phrases of one sentence."""
-    details = [f"{summary.changed:,} of them got names, tags or remarks"] if summary.changed else []
-    details += [f"{summary.repaired:,} mended"] if summary.repaired else []
+    details = [f"{summary.changed:,} of them with new names, tags or notes"] if summary.changed else []
+    details += [f"{summary.repaired:,} repaired"] if summary.repaired else []
     phrases = [f"{summary.added:,} of {summary.total:,} files added"]
     phrases += (
-        [f"{summary.existing:,} known already" + (f" ({', '.join(details)})" if details else "")]
-        if summary.existing
-        else []
+        [f"{summary.existing:,} existing" + (f" ({', '.join(details)})" if details else "")] if summary.existing else []
     )
     phrases += [f"{summary.failed:,} left out"] if summary.failed else []
     return phrases + ([f"{format_duration(summary.motion_s)} of motion"] if summary.added else [])

@@ -147,7 +147,7 @@ def list_clips(library: Library, filters: Mapping[str, Any], limit: int | None, 
         return 0
     if not clips:
         output.print_line(
-            f"no such clip in {library.location}" if not count else f"{count:,} clips, and all were left out"
+            f"no such clip in {library.location}" if not count else f"{count:,} clips, all of them skipped"
         )
         print_unknown_tags(library, filters["tags"])
         return 0

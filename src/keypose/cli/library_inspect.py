@@ -183,7 +183,7 @@ def _legend(hits: Sequence[Hit], visible_columns: Sequence[Column]) -> str:
 def clip_block(clip: Clip, key_frames: Sequence[int], swing_counts: Sequence[tuple[str, int]]) -> Group:
     """Return the details of one clip, a line per property."""
     storage = format_bytes(clip.bytes) + f" as {clip.suffix}"
-    storage += "" if clip.tolerance_mm is None else f", within {clip.tolerance_mm:g} mm of what came"
+    storage += "" if clip.tolerance_mm is None else f", within {clip.tolerance_mm:g} mm of the original"
     keys = ", ".join(f"{frame} ({frame / clip.fps:.2f} s)" for frame in key_frames)
     rows = [
         ("hash", clip.hash),

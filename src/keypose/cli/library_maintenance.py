@@ -127,4 +127,4 @@ def run(library: Library, jobs: int | None, *, json: bool, quiet: bool) -> int:
         faults = library.rebuild(jobs=jobs, on_progress=on_progress)
     if not quiet and not json:
         summary.print(output.print_warning)
-    return library_edit.report_faults(library, faults, "made anew", json=json, quiet=quiet, warnings=warnings)
+    return library_edit.report_faults(library, faults, "rebuilt", json=json, quiet=quiet, warnings=warnings)

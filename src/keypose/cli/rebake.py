@@ -150,10 +150,16 @@ def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:
 
 
 def run(
-    work: Sequence[RebakeJob], skipped: Sequence[Target], jobs: int, *, is_single_file: bool, json: bool, quiet: bool
+    work: Sequence[RebakeJob],
+    skipped: Sequence[Target],
+    n_workers: int,
+    *,
+    is_single_file: bool,
+    json: bool,
+    quiet: bool,
 ) -> int:
     """Rebake all files and print results; return the exit code. ``is_single_file``: one file to one file."""
-    run_result = run_write_jobs("Rebaking", rebake_clip, work, skipped, jobs, json=json, quiet=quiet)
+    run_result = run_write_jobs("Rebaking", rebake_clip, work, skipped, n_workers, json=json, quiet=quiet)
     if json:
         output.print_json(_single_document(run_result) if is_single_file else run_result.document("rebaked", _document))
     elif not quiet:
@@ -180,7 +186,7 @@ def _failed_path(job: RebakeJob, failure: Failure) -> Path:
 def summary_lines(results: Sequence[tuple[RebakeJob, RebakeResult]]) -> list[str]:
     """Return a line with the amount of detail, the output folder and the size of many edits."""
     return [
-        f"{_residual_percent(results[0][0])} of the detail put back{_source_suffix(results)}; "
+        f"{_residual_percent(results[0][0])} of the detail added back{_source_suffix(results)}; "
         f"written to {common_folder([str(job.target) for job, _ in results]) or '.'}: "
         f"{format_bytes(sum(result.bytes for _, result in results))}"
     ]
@@ -217,12 +223,12 @@ def _timing_text(job: RebakeJob, result: RebakeResult) -> str:
         return "as the edit itself keeps it: moved with its keys"
     if result.timing == "keys":
         verb = "was" if result.n_moved_keys == 1 else "were"
-        return f"by keys: {result.n_moved_keys} {verb} moved, and detail went along"
+        return f"by keys: {result.n_moved_keys} {verb} moved together with the detail"
     if result.keys is None:
         return "by frames: the edit has no keys of its own that could have been moved"
     if result.original_keys in (None, result.keys):
         return "by frames: no key was moved"
-    return f"by frames: {result.keys} keys now, {result.original_keys} before, and none of these is seen to be moved"
+    return f"by frames: {result.keys} keys now, {result.original_keys} before, and no moved key was recognised"
 
 
 def build_table(results: Sequence[tuple[RebakeJob, RebakeResult]], width: int) -> Group:

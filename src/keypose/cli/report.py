@@ -133,10 +133,17 @@ def check_page_path(output_path: Path | None, inputs: ClipFiles, *, overwrite: b
 
 
 def run(
-    work: Sequence[ReportJob], target: Path, title: str | None, jobs: int, *, open_page: bool, json: bool, quiet: bool
+    work: Sequence[ReportJob],
+    target: Path,
+    title: str | None,
+    n_workers: int,
+    *,
+    open_page: bool,
+    json: bool,
+    quiet: bool,
 ) -> int:
     """Write the page for all readable files and print a summary; return the exit code."""
-    run_result = run_write_jobs("Reporting", run_report_job, work, (), jobs, json=json, quiet=quiet)
+    run_result = run_write_jobs("Reporting", run_report_job, work, (), n_workers, json=json, quiet=quiet)
     size = None
     if run_result.results and not run_result.interrupted:
         page = render_report_page([result.clip_report for _, result in run_result.results], title).encode()

@@ -211,7 +211,7 @@ class RunResult(Generic[WriteJob, Result]):
     @property
     def skipped_phrases(self) -> list[str]:
         """Return the number of skipped clips as a phrase; empty if none."""
-        return [f"{len(self.skipped)} that exist left out"] if self.skipped else []
+        return [f"{len(self.skipped)} existing skipped"] if self.skipped else []
 
     def finish(self, *, json: bool) -> int:
         """Print failures and what an interruption left; return the exit code."""
@@ -221,7 +221,7 @@ class RunResult(Generic[WriteJob, Result]):
             return code
         if not json and len(self.work) > 1:
             n_remaining = len(self.work) - len(self.outcomes)
-            output.print_note(f"interrupted with {n_remaining} files to go; --skip-existing goes on from here")
+            output.print_note(f"interrupted with {n_remaining} files to go; --skip-existing continues from here")
         return INTERRUPTED
 
     def document(self, list_name: str, build_item: Callable[[WriteJob, Result], dict[str, Any]]) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def run_write_jobs(
     function: Callable[[WriteJob], Result],
     work: Sequence[WriteJob],
     skipped: Sequence[Target],
-    jobs: int,
+    n_workers: int,
     *,
     json: bool,
     quiet: bool,
@@ -270,7 +270,7 @@ def run_write_jobs(
         def function(job: WriteJob) -> Result:
             return reporting_function(job, progress.update_part)
 
-    results = map_clips(function, work, jobs, on_start=progress.start_clip)
+    results = map_clips(function, work, n_workers, on_start=progress.start_clip)
     try:
         with progress, closing(results):
             for outcome in results:
@@ -285,12 +285,12 @@ def run_write_jobs(
 
 
 def run_read_jobs(
-    verb: str, function: Callable[[ReadJob], ReadResult], work: Sequence[ReadJob], jobs: int, *, json: bool
+    verb: str, function: Callable[[ReadJob], ReadResult], work: Sequence[ReadJob], n_workers: int, *, json: bool
 ) -> list[Outcome[ReadResult]]:
     """Run all jobs and return their outcomes in order, with command line options for keywords in messages."""
     outcomes: list[Outcome[ReadResult]] = []
     progress = ProgressBar(verb, [job.path for job in work], quiet=json)
-    results = map_clips(function, work, jobs, on_start=progress.start_clip)
+    results = map_clips(function, work, n_workers, on_start=progress.start_clip)
     with progress, closing(results):
         for outcome in results:
             outcomes.append(messages.render_outcome(outcome))

@@ -28,7 +28,7 @@ def compress(
     work: Sequence[CompressJob],
     skipped: Sequence[Target],
     tolerance_mm: float | None,
-    jobs: int,
+    n_workers: int,
     *,
     json: bool,
     quiet: bool,
@@ -43,7 +43,7 @@ def compress(
         compress_clip,
         work,
         skipped,
-        jobs,
+        n_workers,
         json=json,
         quiet=quiet,
         function_with_progress=compress_clip,
@@ -139,9 +139,9 @@ def _total_document(run_result: RunResult[CompressJob, CompressResult]) -> dict[
     }
 
 
-def restore(work: Sequence[RestoreJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
+def restore(work: Sequence[RestoreJob], skipped: Sequence[Target], n_workers: int, *, json: bool, quiet: bool) -> int:
     """Restore all files and print results; return the exit code."""
-    run_result = run_write_jobs("Restoring", restore_clip, work, skipped, jobs, json=json, quiet=quiet)
+    run_result = run_write_jobs("Restoring", restore_clip, work, skipped, n_workers, json=json, quiet=quiet)
     if json:
         output.print_json(run_result.document("restored", _restored_document))
     elif not quiet:
@@ -302,7 +302,7 @@ def difference_messages(files: Iterable[ExistingFile]) -> list[str]:
         if each.difference:
             paths_by_difference.setdefault(each.difference, []).append(each.path)
     return [
-        f"{len(paths)} of those left out {'is' if len(paths) == 1 else 'are'} {unlike}: {format_paths(paths)}; "
-        f"--overwrite instead of --skip-existing makes {'it' if len(paths) == 1 else 'them'} anew"
+        f"{len(paths)} of those skipped {'is' if len(paths) == 1 else 'are'} {unlike}: {format_paths(paths)}; "
+        f"--overwrite instead of --skip-existing compresses {'it' if len(paths) == 1 else 'them'} again"
         for unlike, paths in paths_by_difference.items()
     ]

@@ -138,7 +138,7 @@ def _error_text(job: CompressJob, result: CompressResult) -> str:
     if result.lossless:
         return f"nothing: every number{source_suffix} is kept; {verification}"
     if result.error is None:
-        return f"{job.tolerance_mm:g} mm at most{source_suffix}, as promised; {verification}"
+        return f"{job.tolerance_mm:g} mm at most{source_suffix}, guaranteed; {verification}"
     return (
         f"{_format_mm(result.error.mm)} mm at most: {_error_location(result.error)}, on a figure of 1.7 m; "
         f"{verification}, "

@@ -201,9 +201,9 @@ def _select_keys(motion: Motion, span: tuple[int, int], select_options: Mapping[
     return selection_ladder.at(int(selection_ladder.counts[-1]))  # fewer if poses are identical
 
 
-def run(work: Sequence[StripJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
+def run(work: Sequence[StripJob], skipped: Sequence[Target], n_workers: int, *, json: bool, quiet: bool) -> int:
     """Draw all strips and print results; return the exit code."""
-    run_result = run_write_jobs("Drawing", draw_strip, work, skipped, jobs, json=json, quiet=quiet)
+    run_result = run_write_jobs("Drawing", draw_strip, work, skipped, n_workers, json=json, quiet=quiet)
     if json:
         output.print_json(run_result.document("pictures", lambda _, picture: picture_document(picture)))
     elif not quiet:

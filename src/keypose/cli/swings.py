@@ -255,10 +255,10 @@ def swings(
 
 
 def show_swings(
-    work: Sequence[SwingsJob], problems: Sequence[FileError], jobs: int, *, json: bool, is_single_file: bool
+    work: Sequence[SwingsJob], problems: Sequence[FileError], n_workers: int, *, json: bool, is_single_file: bool
 ) -> int:
     """Find the swings of all clips and print them; return the exit code."""
-    outcomes = run_read_jobs("Finding", find_clip_swings, work, jobs, json=json)
+    outcomes = run_read_jobs("Finding", find_clip_swings, work, n_workers, json=json)
     return print_results(
         work,
         outcomes,
@@ -284,10 +284,10 @@ def _print_clips(clips: Sequence[tuple[SwingsJob, SwingsResult]], *, is_single_f
 
 
 def write_motions(
-    work: Sequence[SwingEditJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool
+    work: Sequence[SwingEditJob], skipped: Sequence[Target], n_workers: int, *, json: bool, quiet: bool
 ) -> int:
     """Play or edit all clips and write them; return the exit code."""
-    run_result = run_write_jobs("Playing", edit_clip_swings, work, skipped, jobs, json=json, quiet=quiet)
+    run_result = run_write_jobs("Playing", edit_clip_swings, work, skipped, n_workers, json=json, quiet=quiet)
     if json:
         output.print_json(run_result.document("written", swings_view.written_document))
     elif not quiet:
@@ -395,7 +395,7 @@ def check_modes(
     unused = [*modes[1:], *(_flag(name) for name in automatic if name in options)]
     unused += [option for option, is_set in others.items() if is_set] if sweep else []
     if unused:
-        reason = "it shows all thresholds" if sweep else "it finds by itself what keeps within the bound"
+        reason = "it shows all thresholds" if sweep else "it chooses these by itself"
         raise conflict_error(modes[0], unused[0], reason)
 
 

@@ -232,7 +232,7 @@ def _feet_text(result: SwingEditResult) -> str:
         return "as the swings take them"
     if result.feet_held_mm < MIN_HELD_MM:
         return "stand where they stood"
-    return f"held where they stood, which moved an ankle by {format_mm(result.feet_held_mm)} mm at most"
+    return f"kept in place, which moved an ankle by {format_mm(result.feet_held_mm)} mm at most"
 
 
 def _relative_paths(paths: Sequence[str]) -> list[str]:

@@ -42,7 +42,9 @@ MAX_FRAMES = 24  # key frames listed
 OPTIONAL_HEADINGS = ("written", "mean deg", "max deg", "frames", "slide")  # dropped in this order on a narrow terminal
 SLIDE_LEGEND = "slide: how far standing feet slide, against the capture"
 POP_DEG = 90.0  # with enough keys, no fitted curve has such an error
-POP_NOTE = "mostly a pop of the capture, a thumb that flips for a few frames: curves hold over it, the detail keeps it"
+POP_NOTE = (
+    "mostly a jump in the capture, such as a thumb that flips for a few frames: the curves omit it, the detail has it"
+)
 
 
 @with_flags(only=("residual",))
@@ -118,9 +120,9 @@ def unbake(
     return run(work, plan.skipped, workers, json=write.json, quiet=write.quiet)
 
 
-def run(work: Sequence[UnbakeJob], skipped: Sequence[Target], jobs: int, *, json: bool, quiet: bool) -> int:
+def run(work: Sequence[UnbakeJob], skipped: Sequence[Target], n_workers: int, *, json: bool, quiet: bool) -> int:
     """Unbake all files and print results; return the exit code."""
-    run_result = run_write_jobs("Unbaking", unbake_clip, work, skipped, jobs, json=json, quiet=quiet)
+    run_result = run_write_jobs("Unbaking", unbake_clip, work, skipped, n_workers, json=json, quiet=quiet)
     if json:
         output.print_json(run_result.document("unbaked", _document))
     elif not quiet:
@@ -313,7 +315,7 @@ def _next_steps(job: UnbakeJob, result: UnbakeResult) -> list[str]:
     ]
     if format_.blender_needs_addon:
         blend_file = _quote_path(keys_source.with_name(keys_source.name.split(".keys.json")[0] + ".blend"))
-        lines.append(f"for Blender, whose glTF import drops the slopes of curves, write {blend_file} instead")
+        lines.append(f"for Blender, whose glTF import discards tangents, write {blend_file} instead")
     return lines
 
 

@@ -84,7 +84,7 @@ def run(
     work: Sequence[VerifyJob],
     missing: Sequence[Path],
     problems: Sequence[FileError],
-    jobs: int,
+    n_workers: int,
     *,
     json: bool,
     is_single_file: bool,
@@ -92,7 +92,7 @@ def run(
     """Verify all files and print results; return the exit code. ``missing``: originals without a compressed file."""
     outcomes: list[Outcome[VerifyResult]] = []
     progress = ProgressBar("Verifying", [job.path for job in work], quiet=json)
-    results = map_clips(verify_clip, work, jobs, on_start=progress.start_clip)
+    results = map_clips(verify_clip, work, n_workers, on_start=progress.start_clip)
     with progress, closing(results):
         for outcome in results:
             outcomes.append(messages.render_outcome(outcome))

@@ -339,5 +339,5 @@ def _raise_damaged(connection: sa.Connection, clip_id: int, problem: str) -> NoR
         f"what is kept about the frames of {name} is damaged ({problem})",
         code="needs_rebuild",
         expected="an analysis",
-        hint=rebuild_hint("makes it anew"),
+        hint=rebuild_hint("analyses it again"),
     )

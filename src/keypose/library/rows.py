@@ -116,7 +116,7 @@ def _read_clips(
                 f"the row of clip {row.id} is damaged ({problem})",
                 code="needs_rebuild",
                 expected="one that is whole",
-                hint=rebuild_hint("makes it sound by its bytes"),
+                hint=rebuild_hint("repairs it from its bytes"),
             )
         else:
             damaged[row.id] = problem

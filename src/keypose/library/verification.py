@@ -63,22 +63,20 @@ def _check_database(store: Store, location: str, fix: bool, clips_by_id: dict[in
         for problem in (*dialect.find_problems(connection),):
             yield Fault("database", location, problem)
         for problem in (*library_info.find_problems(connection), *_check_identity(connection)):
-            yield Fault("database", location, problem, hint=rebuild_hint("makes it sound"))
+            yield Fault("database", location, problem, hint=rebuild_hint("repairs it"))
         missing_indexes = dialect.missing_indexes(connection)
         clips_by_id.update(load_clips(connection, damaged=damaged))
         checksums = {row.id: row.checksum for row in connection.execute(sa.select(clips.c.id, clips.c.checksum))}
         unused_blobs = sa.select(blobs.c.hash).where(blobs.c.hash.not_in(sa.select(clips.c.blob)))
         for digest in sorted(map(str, connection.scalars(unused_blobs))):
-            yield Fault(
-                "row", digest, "the database has bytes that belong to no clip", hint=rebuild_hint("makes it sound")
-            )
+            yield Fault("row", digest, "the database has bytes that belong to no clip", hint=rebuild_hint("repairs it"))
         indexed_words = _load_indexed_words(store, connection)
     for clip_id, reason in damaged.items():
-        hint = rebuild_hint("makes it sound by its bytes")
+        hint = rebuild_hint("repairs it from its bytes")
         yield Fault("row", f"clip {clip_id}", f"its row is damaged ({reason})", hint=hint)
     for clip_id, clip in clips_by_id.items():
         if row_checksum(clip) != checksums[clip_id]:
-            hint = rebuild_hint("takes what it can from the bytes")
+            hint = rebuild_hint("recovers what it can from the bytes")
             yield Fault("row", clip.name, "what is kept about the clip was changed by accident", hint=hint)
     clip_ids = (clips_by_id.keys() | indexed_words.keys()) - damaged.keys()
     ids_with_wrong_words = {
@@ -135,12 +133,12 @@ def _check_analyses(store: Store, names: dict[int, str]) -> Iterator[Fault]:
     """Yield faults of analyses: missing, damaged, or of another version."""
     with store.database.begin_read() as connection, store.database.dialect.raw_text(connection):
         for clip_id in sorted(ids_without_analysis(connection) & names.keys()):
-            yield Fault("analysis", names[clip_id], "it was not analysed", hint=rebuild_hint("does it"))
+            yield Fault("analysis", names[clip_id], "it was not analysed", hint=rebuild_hint("analyses it"))
         versions, checksums = load_versions(connection), load_checksums(connection)
         for clip_id in sorted(checksums.keys() & names.keys()):
             problem = _find_analysis_problem(store, connection, clip_id, checksums[clip_id], versions[clip_id])
             if problem:
-                yield Fault("analysis", names[clip_id], problem, hint=rebuild_hint("makes it anew"))
+                yield Fault("analysis", names[clip_id], problem, hint=rebuild_hint("analyses it again"))
 
 
 def _find_analysis_problem(store: Store, connection: sa.Connection, clip_id: int, checksum: str, version: int) -> str:

@@ -206,6 +206,6 @@ def build_response(request: Request, result: TaskResult) -> Response:
 
 
 def is_cached(request: Request, etag: str) -> bool:
-    """Whether the client has the content with this ETag."""
+    """Return whether the client has the content with this ETag."""
     etags = request.headers.get("if-none-match", "")
     return etag in (each.strip().removeprefix("W/") for each in etags.split(","))

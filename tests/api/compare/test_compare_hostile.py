@@ -131,7 +131,7 @@ def test_incomplete_cached_rows_are_measured_again(short: kp.Motion, cache: Comp
 
 def test_a_clip_that_cannot_be_cached_is_not_lost(short: kp.Motion, tmp_path: Path):
     (tmp_path / "cache").write_text("a file")
-    with pytest.warns(kp.FormatWarning, match="demo: compared, but not kept for another run: .*the folder cannot be"):
+    with pytest.warns(kp.FormatWarning, match="demo: compared, but not cached for another run: .*the folder cannot be"):
         result = compare(short[:30], "uniform", cache_folder=tmp_path / "cache", **KEYWORDS)
     assert len(result) == 1 and result.rows[0].has_values
 

@@ -129,7 +129,7 @@ def _failures_section(failures: Sequence[tuple[str, str]]) -> Section:
 
 
 def _errors_section(comparison: Comparison) -> Section:
-    marks = (f"<p class=quiet>{BEST_MARK} least of those with exactly as many keys. References have no keys: "
+    marks = (f"<p class=quiet>{BEST_MARK} lowest of those with exactly as many keys. References have no keys: "
              f"they get as many stored values as keys with fitted curves. {FEWER_KEYS_MARK} some clips have "
              f"fewer keys than requested.</p>\n")  # fmt: skip
     return Section("errors", "Errors", errors_table(comparison) + marks)

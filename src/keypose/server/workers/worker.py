@@ -27,8 +27,8 @@ def main() -> None:
     requests, replies = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # output of libraries must not mix with replies
     config, _ = process.read(requests)
-    tasks: SimpleQueue[Header] = SimpleQueue()
-    threading.Thread(target=_read_requests, args=(requests, tasks), daemon=True).start()
+    queue: SimpleQueue[Header] = SimpleQueue()
+    threading.Thread(target=_read_requests, args=(requests, queue), daemon=True).start()
     try:
         context, task_module = _set_up(config)
     except Exception:
@@ -39,14 +39,14 @@ def main() -> None:
     if hasattr(task_module, "prepare"):
         task_module.prepare(context)
     while True:
-        _run_task(replies, context, task_module.TASKS, tasks.get())
+        _run_task(replies, context, task_module.TASKS, queue.get())
 
 
-def _read_requests(requests: BinaryIO, tasks: SimpleQueue[Header]) -> None:
+def _read_requests(requests: BinaryIO, queue: SimpleQueue[Header]) -> None:
     """Queue requests, in a thread: a busy worker exits at once when the server has ended."""
     with contextlib.suppress(EOFError, OSError, process.WireError):
         while True:
-            tasks.put(process.read(requests)[0])
+            queue.put(process.read(requests)[0])
     _exit()
 
 
@@ -89,11 +89,11 @@ def _limit_memory(max_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (soft_limit, hard_limit))
 
 
-def _run_task(replies: BinaryIO, context: Any, table: Any, request: Header) -> None:
+def _run_task(replies: BinaryIO, context: Any, tasks: Any, request: Header) -> None:
     from keypose.server.error_responses import error_details
 
     try:
-        result = table[request["task"]](context, request["payload"])
+        result = tasks[request["task"]](context, request["payload"])
         header = {"media_type": result.media_type, "headers": dict(result.headers)}
         process.write(replies, header, result.body)
         context.trim()
