@@ -150,7 +150,7 @@ class _FormattedValue:
 def format_value(value: Any) -> str:
     """Return ``value`` as text for a message: its repr, or the name of its type where that is long.
 
-    The beginning of a long text is returned, as that tells more than ``str``.
+    The beginning of a long text is returned, which is more helpful than ``str``.
     """
     if isinstance(value, str) and len(value) > MAX_VALUE_CHARACTERS:
         return f"{value[:MAX_VALUE_CHARACTERS]!r}..."

@@ -52,12 +52,12 @@ ClipNames = Annotated[
 
 @with_flags(only=("words", "tags", "min_duration_s", "max_duration_s"))
 class FilterFlags(Flags, ClipFilterOptions):
-    """Which clips are meant."""
+    """Which clips are selected."""
 
 
 @with_flags(only=("tags", "min_duration_s", "max_duration_s"))
 class TagFilterFlags(Flags, ClipFilterOptions):
-    """Which clips are meant, besides words."""
+    """Which clips are selected, besides words."""
 
 
 DEFAULT_FILTERS, DEFAULT_TAG_FILTERS = FilterFlags(), TagFilterFlags()

@@ -307,7 +307,7 @@ _NO_FLAG = Parameter(parse=False, negative="")
 
 
 class _AnyValue:
-    """Tells pydantic, which cyclopts asks if it is imported, that a parsed value need not have its text's type."""
+    """Declares to pydantic, which cyclopts uses if it is imported, that a parsed value may be of another type."""
 
     def __get_pydantic_core_schema__(self, source: Any, handler: Any) -> Any:
         from pydantic_core import core_schema

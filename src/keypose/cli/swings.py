@@ -85,7 +85,7 @@ class SwingBoundFlags(Flags, SwingBoundOptions):
 
 @with_flags()
 class SwingFilterFlags(Flags, SwingFilterOptions):
-    """Which swings are meant."""
+    """Which swings are selected."""
 
 
 DEFAULT_SWINGS, DEFAULT_FALLBACK, DEFAULT_BOUNDS = SwingFlags(), FallbackFlags(), SwingBoundFlags()

@@ -35,7 +35,7 @@ MIN_FPS, MAX_FPS = 1e-3, 1e6
 MIN_TOLERANCE_MM, MAX_TOLERANCE_MM = 1e-3, 1e4  # of stored motions, on a figure of 1.7 m
 MAX_SMOOTHING_S = 3600.0
 MAX_JUMP_PENALTY = 1e6
-MAX_RESIDUAL = 10.0  # a larger number is probably meant in percent
+MAX_RESIDUAL = 10.0  # a larger number is probably a percentage
 MAX_WINDOW_S = 10.0
 MAX_THRESHOLD = math.pi  # the largest angle between axes
 MAX_ANGLE_DEG = 180.0  # the largest angle between rotations
@@ -469,7 +469,7 @@ class SwingBoundOptions:
 
 @dataclass(frozen=True)
 class SwingFilterOptions:
-    """Which swings are meant; None: all."""
+    """Which swings are selected; None: all."""
 
     index: Annotated[int | None, Option("The n-th swing of each joint, from 0; -1 is its last.")] = None
     at_s: Annotated[float | None, Option("Swings that are active at this time, in seconds.", min_value=0.0)] = None

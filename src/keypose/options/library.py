@@ -1,4 +1,4 @@
-"""Options of libraries: which clips are meant, how they are searched for, and how they are added."""
+"""Options of libraries: which clips are selected, how they are searched for, and how they are added."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LICENCE, _NOTE = Option("The licence of the clips."), Option("Any other note on
 
 @dataclass(frozen=True)
 class ClipFilterOptions:
-    """Which clips of a library are meant."""
+    """Which clips of a library are selected."""
 
     words: Annotated[
         str | None, Option("Only clips with all these words, or starts of words, in their names or tags.")

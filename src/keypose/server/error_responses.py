@@ -176,7 +176,7 @@ def _build_from_fields(error: KeyposeError, kind: ErrorKind) -> ErrorDetails:
 
 
 def _is_in_library(path: str) -> bool:
-    """Whether a file belongs to the library: uploads have bare names."""
+    """Return whether a file belongs to the library: uploads have bare names."""
     return PurePath(path).is_absolute() or "://" in path
 
 

@@ -3,7 +3,7 @@
 A connection has ``HEADERS_S`` from its start, or from the first byte of a request, until its headers are complete; they
 may be ``MAX_HEADER_BYTES`` long. It has as long for the rest of a body after the response. Connections beyond
 ``MAX_CONNECTIONS``, or beyond ``MAX_CONNECTIONS_PER_ADDRESS`` from another machine, get a 503 and are closed. Responses
-that were not read yet take memory: ``has_buffer_space`` tells whether more may be sent.
+that were not read yet take memory: ``has_buffer_space`` returns whether more may be sent.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _unread: set[TimedHttpProtocol] = set()  # connections with unread responses
 
 
 def has_buffer_space() -> bool:
-    """Whether there is memory for another unread response."""
+    """Return whether there is memory for another unread response."""
     return sum(each.transport.get_write_buffer_size() for each in _unread) < MAX_UNREAD_BYTES
 
 
@@ -139,7 +139,7 @@ class TimedHttpProtocol(H11Protocol):
 
 
 def _exceeds_address_limit(client: tuple[str, int] | None, clients: Iterable[tuple[str, int] | None]) -> bool:
-    """Whether the address of ``client`` has too many connections; loopback is exempt, as tunnels come from there."""
+    """Return whether the address of ``client`` has too many connections; loopback, as used by tunnels, is exempt."""
     if client is None:
         return False
     address = ip_address(client[0])

@@ -159,7 +159,7 @@ def configure_logging() -> None:
 
 
 def _is_relevant(record: logging.LogRecord) -> bool:
-    """Whether to log a record: not invalid HTTP, nor clients that are connected while the server stops."""
+    """Return whether to log a record: not invalid HTTP, nor clients that are connected while the server stops."""
     if record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError):
         return False
     message = record.getMessage()

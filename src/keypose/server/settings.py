@@ -89,7 +89,7 @@ class Password:
         return cls(salt, _digest_password(text, salt))
 
     def matches(self, text: str) -> bool:
-        """Whether ``text`` is the password, in constant time."""
+        """Return whether ``text`` is the password, in constant time."""
         return hmac.compare_digest(_digest_password(text[:MAX_LENGTH], self.salt), self.digest)
 
 

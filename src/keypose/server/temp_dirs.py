@@ -82,7 +82,7 @@ def _remove_stale(prefix: str) -> None:
 
 
 def _is_own_dir(path: Path) -> bool:
-    """Whether ``path`` is a folder of this user and not a link."""
+    """Return whether ``path`` is a folder of this user and not a link."""
     try:
         status = path.lstat()
     except OSError:

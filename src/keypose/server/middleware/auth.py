@@ -229,7 +229,7 @@ class Sessions:
         return value
 
     def is_valid(self, value: str) -> bool:
-        """Whether a session has this value. Digests are compared, so that timing discloses nothing about the value."""
+        """Return whether a session has this value. Digests are compared, so timing discloses nothing."""
         return _digest_session(value) in self._digests
 
     def end(self, value: str) -> None:

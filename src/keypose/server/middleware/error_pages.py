@@ -109,7 +109,7 @@ def respond_to_http_exception(error: HTTPException) -> Response:
 
 
 def wants_html(scope: Scope) -> bool:
-    """Whether a browser requests a page."""
+    """Return whether a browser requests a page."""
     path = scope["path"]
     if path.startswith("/api/") or path.endswith(".json"):
         return False

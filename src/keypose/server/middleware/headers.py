@@ -90,7 +90,7 @@ class HostCheck:
             await response(scope, receive, send)
 
     def _is_own_host(self, host: str) -> bool:
-        """Whether the host is ours. Listening on all addresses, any IP address is: rebinding needs a name."""
+        """Return whether the host is ours. Listening on all addresses, any IP address is: rebinding needs a name."""
         if host in self.hosts:
             return True
         name, _, port = host.rpartition(":")
