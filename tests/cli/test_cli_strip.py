@@ -127,7 +127,7 @@ def test_failures_are_reported_and_others_are_drawn(keypose, clip, tmp_path: Pat
         (("a.svg", "--layout", "time", "--per-row", 3), 2, "--per-row 3 with layout time, expected it with"),
         (("a.svg", "--per-row", 0), 2, "--per-row 0, expected"),
         (("a.svg", "--mark", "100000"), 1, "keys: frame 100000, expected 0 to"),
-        (("a.svg", "--size-px", "320x90", "--height-px", 90), 2, "cannot both be meant"),
+        (("a.svg", "--size-px", "320x90", "--height-px", 90), 2, "--size-px: sets both width and height; omit --height-px"),
     ],
 )  # fmt: skip
 def test_contradictory_options_are_refused(

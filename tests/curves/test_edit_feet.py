@@ -299,7 +299,7 @@ def test_feet_that_did_not_move_are_left_alone():
 def test_figure_without_legs_is_rejected():
     skeleton = kp.Skeleton(("Hips", "Spine"), np.array([-1, 0]), np.array([[0, 0, 0], [0, 1, 0]], float))
     motion = kp.Motion("stick", skeleton, 30, np.tile(skeleton.offsets, (5, 1, 1)), np.tile((1.0, 0, 0, 0), (5, 2, 1)))
-    with pytest.raises(OptionError, match="no foot"):
+    with pytest.raises(OptionError, match="no leg"):
         edit(build_keyed(motion, (0, 4))).shift(0, by=(0, 1, 0), keep_feet=True)
 
 

@@ -231,7 +231,7 @@ def test_unreachable_feet_are_reported():
     raised = motion.translations.copy()
     raised[:, 0, 1] += 0.3
     planted = plant_feet(motion, replace(motion, translations=raised), contacts)
-    assert planted.missed_mm > 100 and "does not reach" in planted.note and "does not reach" in repr(planted)
+    assert planted.missed_mm > 100 and "cannot reach" in planted.note and "cannot reach" in repr(planted)
     assert np.isfinite(planted.motion.rotations).all()
 
 
@@ -240,7 +240,7 @@ def test_figure_without_legs_is_returned_unchanged():
     motion = kp.Motion("stick", skeleton, 30, np.tile(skeleton.offsets, (5, 1, 1)), np.tile((1.0, 0, 0, 0), (5, 2, 1)))
     edited = rotate_joint(motion, "Spine", 20, 0, 4)
     result = plant_feet(motion, edited, motion.foot_contacts())
-    assert result.motion is edited and "no foot" in result.note and not result.moved_legs
+    assert result.motion is edited and "no leg" in result.note and not result.moved_legs
 
 
 def test_bad_arguments_are_rejected():

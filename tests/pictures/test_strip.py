@@ -263,7 +263,7 @@ def test_transparent_background() -> None:
         ({"title": 3}, {"option": "title", "value": 3, "expected": "text"}),
         ({"height_px": 3}, {"option": "height_px", "value": 3, "expected": "a number from 16 to 20000"}),
         ({"size_px": 320}, {"option": "size_px", "value": 320, "expected": "(width, height)"}),
-        ({"size_px": (320, 90), "width_px": 100}, {"expected": "size_px, or height_px or width_px, not both"}),
+        ({"size_px": (320, 90), "width_px": 100}, {"code": "conflicting_options", "option": "size_px"}),
         ({"path": "strip.jpg"}, {"problem": "a picture is written as one of .svg, .png"}),
         ({"selection": []}, {"expected": "at least one frame"}),
         ({"selection": [0, 10**9]}, {"option": "keys", "expected": "0 to 369"}),

@@ -192,7 +192,7 @@ def test_occupied_port(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("options", "code", "message"),
     [
-        (["--host", "0.0.0.0"], 2, "other machines need a password"),
+        (["--host", "0.0.0.0"], 2, "lets other machines in without a password"),
         (["--host", "0.0.0.0", "--password-file", "none.txt"], 1, "the password cannot be read"),
         (["--host", "0.0.0.0", "--password-file", "short.txt"], 1, "expected 10 to 1000"),
         (["--demo", "--library", "x.db"], 2, "--demo makes a library of its own"),

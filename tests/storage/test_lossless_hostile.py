@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from test_lossless import from_angles, walking
+from test_lossless import from_angles, walk_curves
 
 from keypose import _core
 from keypose.arrays import MAX_MAGNITUDE
@@ -17,7 +17,7 @@ from keypose.storage.lossless import LosslessDecoder, encode_lossless
 from support.lossless_motions import build_skeleton
 
 relaxed = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
-MOTION = from_angles(walking(45))
+MOTION = from_angles(walk_curves(45))
 CODED_FRAMES = encode_lossless(MOTION)
 
 

@@ -132,7 +132,7 @@ def test_swings_that_share_a_seam_report_their_angles(data_dir):
     change = e.set_angle("right_leg", 10, about="middle")
     angles = np.array([swing.angle_deg for swing in e.find("right_leg")])
     others = angles[np.abs(angles - 10) > 0.05]
-    match = re.fullmatch(r"(\d+) of (\d+) swings turn by ([\d.]+) to (\d+) degrees instead, .*", change.note)
+    match = re.fullmatch(r"(\d+) of (\d+) swings rotate by ([\d.]+) to (\d+) degrees instead, .*", change.note)
     assert match and int(match[2]) == len(angles) and int(match[1]) >= len(others) > 0
     assert abs(float(match[3]) - others.min()) < 0.05 and abs(float(match[4]) - others.max()) <= 0.5
 

@@ -93,10 +93,10 @@ def test_edit_is_exported(open_page: OpenPage, clip: str, tmp_path: Path) -> Non
         page.keyboard.press("n")
         expect(page.locator(".history-step")).to_have_count(2)
         added = read_frame(page)
-        keyed = kp.load_keyed(export_clip(page, tmp_path, "Edit", ".keys.json"))
+        keyed = kp.load_keyed(export_clip(page, tmp_path, "Edited keys", ".keys.json"))
         assert keyed.n_keys == 8
         assert added in keyed.keys.tolist()
-        motion = kp.load(export_clip(page, tmp_path, "Edit", ".bvh"))
+        motion = kp.load(export_clip(page, tmp_path, "Edited keys", ".bvh"))
         assert motion.n_frames == 370
         assert page_errors(tab) == []
 

@@ -10,7 +10,7 @@ from typing import get_args
 import numpy as np
 
 from keypose.arrays import Floats, Frozen, Ints
-from keypose.errors import OptionError
+from keypose.errors import Hint, OptionError
 from keypose.options import check_option_int, check_option_number
 from keypose.options.pictures import Layout, StripOptions
 from keypose.pictures.svg import Theme, number, text_element, text_width
@@ -60,7 +60,12 @@ class SizeOptions:
         """Check the size options of ``strip`` and return them."""
         if size_px is not None:
             if height_px is not None or width_px is not None:
-                raise OptionError(expected="size_px, or height_px or width_px, not both")
+                raise OptionError(
+                    "sets both width and height",
+                    code="conflicting_options",
+                    option="size_px",
+                    hint=Hint("omit height_px and width_px", "omit --height-px and --width-px"),
+                )
             if not isinstance(size_px, tuple | list) or len(size_px) != 2:
                 raise OptionError(option="size_px", value=size_px, expected="(width, height)")
             exact_width, exact_height = (check_option_number(StripOptions, "size_px", each) for each in size_px)
