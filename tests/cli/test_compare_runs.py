@@ -74,7 +74,7 @@ def test_what_another_run_wrote_meanwhile_stays(keypose, takes: Path, tmp_path: 
         result.code == 1
         and f"{theirs.name}: was written by another run meanwhile; --overwrite replaces it" in result.err
     )
-    assert "what was measured is kept" in result.err
+    assert "the measurements are cached" in result.err
     assert theirs.read_text() == "theirs" and [f.name for f in tmp_path.glob("r.*")] == [theirs.name]
     payload = json.loads(keypose("compare", takes, *QUICK, "--report", page, "--overwrite", "--json").out)
     assert [clip["from_cache"] for clip in payload["clips"]] == [True, True, True]
@@ -92,7 +92,7 @@ def test_unwritable_results_are_cached(keypose, takes: Path, tmp_path: Path, mon
     out.mkdir()
     monkeypatch.setattr(compare, "_write", fail_to_write)
     result = keypose("compare", takes, *QUICK, "--csv", out / "rows.csv")
-    assert result.code == 1 and "no room; what was measured is kept" in result.err
+    assert result.code == 1 and "no room; the measurements are cached" in result.err
     assert len(list((out / ".rows.compare").iterdir())) == 3
 
 

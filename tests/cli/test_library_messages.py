@@ -88,7 +88,7 @@ def test_load_options_are_applied(keypose: Callable, data_dir: Path) -> None:
     result = keypose("library", "add", amc, "--asf", data_dir / "asf-amc" / "02.asf", "--read-fps", 60, "--json")
     (clip,) = json.loads(result.out)["added"]
     assert (result.code, clip["fps"], clip["suffix"]) == (0, 60, ".kps")
-    assert any("kept as .kps without loss" in note for note in clip["notes"])
+    assert any("stored as lossless .kps" in note for note in clip["notes"])
     fox = data_dir / "gltf" / "Fox.glb"
     assert "of 3 animations the first, 'Survey', is read" in keypose("library", "add", fox).err
     assert "1 of 1 files added" in keypose("library", "add", fox, "--animation", "Walk").out
@@ -108,7 +108,7 @@ def test_existing_files_are_counted_by_change(keypose: Callable, filled_library:
     (file,) = Path("clips.db.blobs").rglob(blob)
     file.chmod(0o600)
     file.write_bytes(b"damaged")
-    assert "3 existing (1 mended) in " in keypose("library", "add", "takes", "--jobs", 1).out
+    assert "3 existing (1 repaired) in " in keypose("library", "add", "takes", "--jobs", 1).out
     assert re.search(r"3 existing in [\d.]+ s$", keypose("library", "add", "takes", "--jobs", 1).out)
 
 
@@ -257,7 +257,7 @@ def test_stopped_add_prints_its_progress(keypose: Callable, monkeypatch: pytest.
         "error: clips.db.blobs: cannot be written (no room)\n"
     )
     assert payload["error"] == "clips.db.blobs: cannot be written (no room)"
-    assert keypose("library", "add", "takes", "--jobs", 1).out.startswith("clips.db: 2 of 3 files added, 1 known")
+    assert keypose("library", "add", "takes", "--jobs", 1).out.startswith("clips.db: 2 of 3 files added, 1 existing")
 
 
 def test_too_large_numbers_are_reported_as_given(keypose: Callable, filled_library: Path) -> None:

@@ -99,7 +99,7 @@ def test_files_that_need_others_are_converted_with_a_note(library: Library, data
     (tmp_path / "other").mkdir()
     shutil.copy(data_dir / "asf-amc" / "09_06.amc", tmp_path / "other" / "lonely.amc")
     report = library.add([tmp_path / "09_06.amc"], jobs=1)
-    assert any("09_06.amc: kept as .kps without loss" in note and "beside it" in note for note in report.notes)
+    assert any("09_06.amc: stored as lossless .kps" in note and "beside it" in note for note in report.notes)
     assert any("120 fps is assumed" in note for note in report.notes)
     lonely = [tmp_path / "other" / "lonely.amc"]
     assert len(library.add(lonely, jobs=1).failures) == 1
@@ -191,7 +191,7 @@ def test_original_bytes_replace_lossy_ones(library: Library, takes: Path) -> Non
         assert not library._store.blobs.has(near.blob) and library.verify() == ()
         assert library.add(takes / "walk.bvh", tolerance_mm=1.0) == exact  # nothing is made worse
         (note,) = library.add([takes / "walk.bvh"], tolerance_mm=1.0, jobs=1).notes
-        assert "byte for byte" in note
+        assert "already stored with its original bytes" in note
         library.remove("walk")
 
 
