@@ -40,10 +40,7 @@ class RequestModel(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    @model_validator(mode="before")
-    @classmethod
-    def _check_field_count(cls, value: Any) -> Any:
-        return check_field_count(value)
+    _check_field_count = model_validator(mode="before")(check_field_count)
 
 
 class ResponseModel(BaseModel):
