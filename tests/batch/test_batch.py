@@ -136,7 +136,11 @@ def test_unpicklable_item_or_result_fails_alone() -> None:
 @pytest.mark.parametrize("n", [1, 2])
 def test_outcome_carries_warnings(n: int) -> None:
     outcomes = run_sorted(jobs.misbehave, ["warn", 1, "warn"], n)
-    assert [o.warnings for o in outcomes] == [("a.bvh:3: repaired",), (), ("a.bvh:3: repaired",)]
+    assert [[(w.path, w.line, w.problem) for w in o.warnings] for o in outcomes] == [
+        [("a.bvh", 3, "repaired")],
+        [],
+        [("a.bvh", 3, "repaired")],
+    ]
 
 
 def test_workers_do_not_write_to_parent_stdout(capfd: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,9 @@ import pytest
 import keypose as kp
 from keypose.batch import Outcome
 from keypose.batch.info import ClipInfo, describe
+from keypose.batch.worker import list_other_notes
 from keypose.cli import clip_view, info, messages, output
+from keypose.errors import FormatWarning
 
 
 @pytest.fixture
@@ -48,25 +50,25 @@ def test_offsets_that_overflow_have_no_height(keypose, clip) -> None:
 
 def test_many_warnings_and_notes_are_compared_quickly() -> None:
     notes = [f"joint {i}: repaired" for i in range(40_000)]
-    warnings = [f"walk.bvh:{i}: {note}" for i, note in enumerate(notes[1:])]
+    warnings = [FormatWarning(note, path="walk.bvh", line=i) for i, note in enumerate(notes[1:])]
     start = time.perf_counter()
-    assert messages.drop_repeated_notes([*notes, notes[0], ""], warnings) == [notes[0]]
+    assert list_other_notes([*notes, notes[0]], warnings) == (notes[0],)
     assert time.perf_counter() - start < 5
-    assert messages.drop_repeated_notes(["", "x"], []) == ["", "x"]
 
 
 def test_messages_of_one_clip_are_limited(
     clip_info: ClipInfo, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = tuple(f"thing {i}" for i in range(50))
-    messages.print_warnings(Path("walk.bvh"), texts)
+    warnings = [FormatWarning(text) for text in texts]
+    messages.print_warnings(Path("walk.bvh"), warnings)
     lines = capfd.readouterr().err.splitlines()
     assert (len(lines), lines[19], lines[20]) == (
         21,
         "warning: thing 19",
         "warning: walk.bvh: and 30 more; --json has all",
     )
-    messages.print_warnings(Path("walk.bvh"), texts[:20])
+    messages.print_warnings(Path("walk.bvh"), warnings[:20])
     assert len(capfd.readouterr().err.splitlines()) == 20
     messages.print_notes([(Path("walk.bvh"), texts)])
     assert len(capfd.readouterr().err.splitlines()) == 21

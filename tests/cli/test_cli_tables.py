@@ -103,7 +103,7 @@ def test_long_times() -> None:
     ]
 
 
-def test_notes_that_differ_by_a_name_are_one(keypose, tmp_path: Path) -> None:
+def test_equal_notes_are_printed_once(keypose, tmp_path: Path) -> None:
 
     from support import acclaim
 
@@ -111,10 +111,10 @@ def test_notes_that_differ_by_a_name_are_one(keypose, tmp_path: Path) -> None:
         acclaim.write(tmp_path, name=name)
     result = keypose("info", tmp_path)
     assert result.err.splitlines() == [
-        "note: 3 clips: skeleton found beside them",
+        "note: 3 clips: skeleton from the .asf file beside it",
         "note: 3 clips: the file does not state its frame rate; 120 fps is assumed (the option fps sets another)",
     ]
     result = keypose("info", tmp_path, "--asf", tmp_path / "arm.asf")
-    assert result.err.splitlines()[0] == "note: 3 clips: skeleton from arm.asf"
+    assert result.err.splitlines()[0] == "note: 3 clips: skeleton from the given .asf file"
     result = keypose("convert", tmp_path / "toe.amc", tmp_path / "x.bvh")
-    assert result.err.splitlines()[0] == f"note: {tmp_path / 'toe.amc'}: skeleton from toe.asf"
+    assert result.err.splitlines()[0] == f"note: {tmp_path / 'toe.amc'}: skeleton from the .asf file beside it"

@@ -13,7 +13,7 @@ import pytest
 import keypose as kp
 from keypose.cli import library_inspect
 from keypose.cli.messages import MessageSummary
-from keypose.errors import FileError
+from keypose.errors import FileError, FormatWarning
 from keypose.library.blobs.folder import FolderBlobs
 from keypose.library.library import Library
 from keypose.library.search.hits import Hit, MatchDetails
@@ -72,11 +72,15 @@ def test_many_kinds_are_cut_and_counted() -> None:
     lines: list[str] = []
     summary = MessageSummary()
     for n in range(30):
-        summary.add(f"{n}.amc", f"{n}.amc: {'x' * n} is odd")
-        summary.add(f"{n}.amc", f"skeleton from {n}.asf")
-        summary.add(f"{n}.amc", "the same of all")
+        summary.add_warning(f"{n}.amc", FormatWarning(f"{n} is odd", code=f"odd_{n}", path=f"{n}.amc"))
+        summary.add_warning(f"{n}.amc", FormatWarning(f"{n} is even", code="even", subject="walk"))
+        summary.add_note(f"{n}.amc", "the same of all")
     summary.print(lines.append)
-    assert lines[:3] == ["0.amc:  is odd", "30 files: skeleton found beside them", "30 files: the same of all"]  # fmt: skip
+    assert lines[:3] == [
+        "0.amc: 0 is odd",
+        "0.amc: walk: 0 is even (and the like in 29 more files)",
+        "30 files: the same of all",
+    ]
     assert len(lines) == 21 and lines[-1] == "and 12 more; --json has all"
 
 

@@ -11,6 +11,8 @@ import pytest
 
 import keypose as kp
 from keypose.errors import FileError, FormatError, Hint
+from keypose.formats.acclaim import find_skeleton
+from keypose.formats.base import Source
 from support.acclaim import AMC, ASF, swap, write
 from support.errors import raises
 
@@ -37,7 +39,9 @@ def write_skeletons(folder: Path, *names: str) -> None:
 def test_the_skeleton_in_the_same_folder(tmp_path, motion, files, expected):
     write_skeletons(tmp_path, *files)
     (tmp_path / motion).write_text(AMC)
-    assert f"skeleton from {expected}" in kp.load(tmp_path / motion).notes
+    assert find_skeleton(Source(tmp_path / motion, AMC.encode())) == tmp_path / expected
+    assert "skeleton from the .asf file beside it" in kp.load(tmp_path / motion).notes
+    assert "skeleton from the given .asf file" in kp.load(tmp_path / motion, asf=tmp_path / expected).notes
 
 
 def test_missing_skeleton_error_names_the_asf_option(tmp_path):

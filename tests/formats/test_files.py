@@ -252,5 +252,6 @@ def test_the_number_of_warnings_is_limited(tmp_path):
     source = Source(tmp_path / "x", b"")
     with pytest.warns(kp.FormatWarning) as caught:
         for n in range(1000):
-            source.warn(f"fault {n}")
-    assert len(caught) == MAX_WARNINGS == len(source.notes) and "further problems" in source.notes[-1]
+            source.warn(f"fault {n}", code="repaired")
+    assert len(caught) == MAX_WARNINGS == len(source.notes)
+    assert [each.message.code for each in caught[-2:]] == ["repaired", "more_warnings"]

@@ -12,7 +12,7 @@ import pytest
 import keypose as kp
 from keypose.formats import subprocess_readers
 from keypose.limits import limit_hint
-from support.errors import raises
+from support.errors import raises, warns
 from support.usd_files import load, motion, usda
 
 pytest.importorskip("pxr", reason="USD needs usd-core")
@@ -127,13 +127,13 @@ def "Root" (
         secret.write_text(usda())
         with pytest.raises(kp.FormatError, match="not followed"):
             load(tmp_path, f"#usda 1.0\n(\n    subLayers = [@{secret}@]\n)\n")
-        with pytest.warns(kp.FormatWarning, match="not followed"):
+        with warns(kp.FormatWarning, code="unread_reference", value="./other.usda"):
             result = load(tmp_path, usda(scene=f"subLayers = [@{secret}@, @./other.usda@]"))
         assert result.n_frames == 2
         clips = f"""clips = {{ dictionary default = {{
             asset[] assetPaths = [@{secret}@]\nstring primPath = "/Root"\ndouble2[] active = [(0, 0)] }} }}"""
         text = usda().replace('def SkelRoot "Root" {', f'def SkelRoot "Root" ({clips}) {{')
-        with pytest.warns(kp.FormatWarning, match="value clips"):
+        with warns(kp.FormatWarning, code="unread_reference", value="value clips"):
             load(tmp_path, text)
 
     def test_cut_binary_files(self, tmp_path):

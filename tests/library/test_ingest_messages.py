@@ -67,9 +67,9 @@ def test_warnings_are_reported_with_their_files(library: Library, takes: Path, j
     progresses: dict[str, IngestProgress] = {}
     report = library.add([takes], jobs=jobs, on_progress=lambda each: progresses.update({Path(each.path).name: each}))
     (warning,) = report.warnings
-    assert warning.startswith(f"{takes / 'short.bvh'}") and "25 frames" in warning
+    assert (warning.code, warning.path) == ("frame_count", str(takes / "short.bvh")) and "25 frames" in warning.problem
     assert progresses["short.bvh"].warnings == (warning,) and progresses["walk.bvh"].warnings == ()
-    assert not any(warning.endswith(note) for note in report.notes)  # warnings are not repeated as notes
+    assert not any(note.endswith(warning.problem) for note in report.notes)  # warnings are not repeated as notes
     assert [progresses[name].is_new for name in ("short.bvh", "walk.bvh", "kick.bvh")] == [True] * 3
 
 
@@ -88,7 +88,7 @@ def test_warnings_of_remote_workers_have_the_path_of_the_file(
 
     monkeypatch.setattr(run, "map_on_dask", lambda function, items, _: map_clips(function, items, 1))
     (warning,) = library.add([takes], engine="dask://host:1").warnings
-    assert warning.startswith(f"{takes / 'short.bvh'}")
+    assert (warning.code, warning.path) == ("frame_count", str(takes / "short.bvh"))
 
 
 @pytest.mark.data
@@ -239,8 +239,8 @@ def test_a_rebuild_uses_several_processes(library: Library, takes: Path, monkeyp
     progresses: list[RebuildProgress] = []
     assert library.rebuild(jobs=3, on_progress=progresses.append) == ()
     assert 3 in job_counts and sorted(each.name for each in progresses) == ["kick", "short", "walk"]
-    (warning,) = [text for each in progresses for text in each.warnings]
-    assert warning.startswith("short.bvh")
+    (warning,) = [warning for each in progresses for warning in each.warnings]
+    assert (warning.code, warning.path) == ("frame_count", "short.bvh")
     assert all(each.remaining_s >= 0 for each in progresses)
     blob = library.clip("walk").blob
     library._store.blobs.remove(blob)

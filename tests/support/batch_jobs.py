@@ -78,7 +78,7 @@ def misbehave(item: str | int) -> object:
         case "poison":
             return FailsOnUnpickle()
         case "warn":
-            warnings.warn("a.bvh:3: repaired", FormatWarning)
+            warnings.warn(FormatWarning("repaired", path="a.bvh", line=3))
         case "print":
             print("this must not reach the standard output of the parent")
     return item

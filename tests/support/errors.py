@@ -30,6 +30,16 @@ def raises(kind: type[Error], **fields: Any) -> Iterator[pytest.ExceptionInfo[Er
     assert found == fields, str(info.value)
 
 
+@contextmanager
+def warns(kind: type[Error], **fields: Any) -> Iterator[pytest.WarningsRecorder]:
+    """Expect a warning of class ``kind`` whose fields are the given ones, at least one; others may come with it."""
+    assert fields, "expected at least one field"
+    with pytest.warns(kind) as records:  # type: ignore[type-var]
+        yield records
+    found = [record.message for record in records if isinstance(record.message, kind)]
+    assert any(all(getattr(each, name) == fields[name] for name in fields) for each in found), list(map(repr, found))
+
+
 def check_error_response(response: httpx.Response, status: int, **fields: Any) -> dict[str, Any]:
     """Check an error response of the server by its status and fields; return the error."""
     assert response.status_code == status, response.text

@@ -84,7 +84,8 @@ def compare_clip(job: CompareJob, on_progress: OnProgress | None = None) -> Comp
         job.cache.save_rows(key, new_rows)
     except FileError as error:  # as measuring is slow, the rows are returned without being cached
         source_name = job.source.name if isinstance(job.source, Motion) else str(job.source)
-        warn_caller(FormatWarning(f"compared, but not cached for another run: {error}", subject=source_name))
+        problem = f"compared, but not cached for another run: {error}"
+        warn_caller(FormatWarning(problem, code="not_cached", subject=source_name))
     return CompareResult(new_rows, key, False, notes)
 
 
@@ -129,8 +130,8 @@ def compare(
             if outcome.value is None:
                 raise _build_error(compare_jobs[outcome.index].source, outcome.failure)
             results[outcome.index] = outcome.value
-            for text in outcome.warnings:
-                warn_caller(FormatWarning(text))
+            for warning in outcome.warnings:
+                warn_caller(warning)
             if on_clip is not None:
                 on_clip(len(results), len(compare_jobs))
     return Comparison(tuple(row for index in range(len(compare_jobs)) for row in results[index].rows), settings)

@@ -171,7 +171,10 @@ def _warn_if_unrelated(job: RebakeJob, edited: KeyedMotion | Motion, original: K
         problem = f"was it made from {path}? Of {pose_match.n_keys} key poses there, {pose_match.n_matches} "
         warn_caller(
             FormatWarning(
-                problem + "are still the same here", path=job.source, hint="--from names the .keys.json of the edit"
+                problem + "are still the same here",
+                code="other_original",
+                path=job.source,
+                hint="--from names the .keys.json of the edit",
             )
         )
 

@@ -12,7 +12,7 @@ import sys
 import time
 import traceback
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import FrameType
 from typing import Any, Generic, NoReturn, TypeVar
@@ -53,7 +53,7 @@ class Outcome(Generic[Result]):
     index: int
     value: Result | None = None  # None if it failed
     failure: Failure | None = None
-    warnings: tuple[str, ...] = ()  # FormatWarnings
+    warnings: tuple[FormatWarning, ...] = ()
     seconds: float = 0.0
 
 
@@ -69,10 +69,16 @@ def run_item(function: Callable[[Item], Result], index: int, item: Item) -> Outc
             failure = build_failure(error)
     seconds = time.perf_counter() - start
     for warning in recorded:
-        if not issubclass(warning.category, FormatWarning):
+        if not isinstance(warning.message, FormatWarning):
             warnings.showwarning(warning.message, warning.category, warning.filename, warning.lineno)
-    texts = tuple(str(w.message) for w in recorded if issubclass(w.category, FormatWarning))
-    return Outcome(index, value, failure, texts, seconds)
+    format_warnings = tuple(each.message for each in recorded if isinstance(each.message, FormatWarning))
+    return Outcome(index, value, failure, format_warnings, seconds)
+
+
+def list_other_notes(notes: Iterable[str], warnings: Iterable[FormatWarning]) -> tuple[str, ...]:
+    """Return each note once, without those that a reader has also issued as the problem of a warning."""
+    problems = {warning.problem for warning in warnings}
+    return tuple(note for note in dict.fromkeys(notes) if note not in problems)
 
 
 def build_failure(error: BaseException) -> Failure:

@@ -11,6 +11,7 @@ from cyclopts import Parameter
 from keypose.batch import map_clips
 from keypose.batch.file_discovery import discover_clips
 from keypose.batch.info import InfoJob, describe_clip
+from keypose.batch.worker import list_other_notes
 from keypose.cli import clip_view, messages, output
 from keypose.cli.error_text import render_error
 from keypose.cli.options import DEFAULT_LOAD, Files, Jobs, Json, LoadFlags, resolve_jobs
@@ -20,6 +21,7 @@ from keypose.cli.runner import ProgressBar
 if TYPE_CHECKING:
     from keypose.batch import Outcome
     from keypose.batch.info import ClipInfo
+    from keypose.errors import FormatWarning
 
 
 def info(
@@ -77,7 +79,7 @@ def _print_clips(clips: list[ClipInfo], outcomes: list[Outcome[ClipInfo]], *, jo
         for n, clip in enumerate(clips):
             if n:
                 output.print_line("")
-            notes = messages.drop_repeated_notes(clip.notes, _warnings_of(outcomes, clip))
+            notes = list_other_notes(clip.notes, _warnings_of(outcomes, clip))
             output.print_renderable(clip_view.build_block(clip, messages.truncate_texts(notes)))
             if joints:
                 output.print_line("")
@@ -85,9 +87,9 @@ def _print_clips(clips: list[ClipInfo], outcomes: list[Outcome[ClipInfo]], *, jo
     elif clips:
         output.print_renderable(clip_view.build_table(clips, output.stdout_console().width))
         messages.print_notes(
-            (Path(o.value.path), messages.drop_repeated_notes(o.value.notes, o.warnings)) for o in outcomes if o.value
+            (Path(o.value.path), list_other_notes(o.value.notes, o.warnings)) for o in outcomes if o.value
         )
 
 
-def _warnings_of(outcomes: list[Outcome[ClipInfo]], clip: ClipInfo) -> tuple[str, ...]:
+def _warnings_of(outcomes: list[Outcome[ClipInfo]], clip: ClipInfo) -> tuple[FormatWarning, ...]:
     return next(outcome.warnings for outcome in outcomes if outcome.value is clip)

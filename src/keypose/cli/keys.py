@@ -150,7 +150,11 @@ def _document(job: KeysJob, outcome: Outcome[KeysResult]) -> dict[str, Any]:
     clip = outcome.value
     if clip is None:
         assert outcome.failure is not None
-        return {"file": str(job.path), **messages.failure_document(outcome.failure), "warnings": list(outcome.warnings)}
+        return {
+            "file": str(job.path),
+            **messages.failure_document(outcome.failure),
+            "warnings": messages.render_warnings(outcome.warnings),
+        }
     budget = {"keys": job.keys, "tolerance_mm": job.tolerance_mm, "auto": job.auto or None}
     return {
         "file": clip.path,
@@ -172,7 +176,7 @@ def _document(job: KeysJob, outcome: Outcome[KeysResult]) -> dict[str, Any]:
         "span_mm": clip.span_mm,
         "without_mm": clip.without_mm,
         "notes": list(clip.notes),
-        "warnings": list(outcome.warnings),
+        "warnings": messages.render_warnings(outcome.warnings),
     }
 
 

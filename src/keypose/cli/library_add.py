@@ -127,8 +127,8 @@ class IngestSummary:
         self.changed, self.repaired = self.changed + progress.is_changed, self.repaired + progress.is_repaired
         file_fields = {
             "path": progress.path,
-            "warnings": [self.warnings.add(progress.path, text) for text in progress.warnings],
-            "notes": [self.notes.add(progress.path, text) for text in progress.notes],
+            "warnings": [self.warnings.add_warning(progress.path, warning) for warning in progress.warnings],
+            "notes": [self.notes.add_note(progress.path, note) for note in progress.notes],
         }
         if progress.clip is not None:
             if self.spool is not None:

@@ -118,10 +118,9 @@ def run(library: Library, jobs: int | None, *, json: bool, quiet: bool) -> int:
     with LibraryProgressBar("Reading", quiet=quiet or json) as bar:
 
         def on_progress(progress: RebuildProgress) -> None:
-            for text in progress.warnings:
-                message = summary.add(text.split(": ", 1)[0], text)
-                if warnings is not None:
-                    warnings.append(message)
+            texts = [summary.add_warning(progress.name, warning) for warning in progress.warnings]
+            if warnings is not None:
+                warnings.extend(texts)
             bar.update(progress.total, progress.done, f"{format_duration(progress.remaining_s)} left", progress.name)
 
         faults = library.rebuild(jobs=jobs, on_progress=on_progress)

@@ -15,8 +15,10 @@ from typing import Annotated, Any
 from cyclopts import Group, Parameter
 
 from keypose.batch.file_discovery import load_clip
+from keypose.batch.worker import list_other_notes
 from keypose.cli import library_edit, library_inspect, messages, output
 from keypose.cli.clip_view import format_bytes
+from keypose.cli.error_text import render_error
 from keypose.cli.library_options import (
     DEFAULT_FILTERS,
     FILTER_GROUP,
@@ -260,7 +262,7 @@ def run(
         capture.print()
         if query is not None and isinstance(query.motion_or_hash, Motion):
             notes = list_notes(query.motion_or_hash)
-            messages.print_notes([(Path(query.name), messages.drop_repeated_notes(notes, capture.texts))])
+            messages.print_notes([(Path(query.name), list_other_notes(notes, capture.warnings))])
         _print_hits(library, options, clips, hits)
         if page is not None and size is not None:
             output.print_line(f"{page}: {len(clips):,} hit{'' if len(clips) == 1 else 's'}, {format_bytes(size)}")
@@ -390,16 +392,23 @@ class WarningCapture:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         self._catch_warnings.__exit__(kind, error, at)
         for record in self._records:
-            if not issubclass(record.category, FormatWarning):
+            if not isinstance(record.message, FormatWarning):
                 warnings.showwarning(record.message, record.category, record.filename, record.lineno)
         if error is not None:
             self.print()
 
     @property
+    def warnings(self) -> list[FormatWarning]:
+        """Return the warnings; clips of the library are named without the path of their blob."""
+        return [self._name_clip(each.message) for each in self._records if isinstance(each.message, FormatWarning)]
+
+    @property
     def texts(self) -> list[str]:
-        """Return each warning once; clips of the library are named without the path of their blob."""
-        format_warnings = (str(each.message) for each in self._records if issubclass(each.category, FormatWarning))
-        return list(dict.fromkeys(text.removeprefix(self._blob_prefix) for text in format_warnings))
+        """Return the text of each warning once."""
+        return list(dict.fromkeys(render_error(warning) for warning in self.warnings))
+
+    def _name_clip(self, warning: FormatWarning) -> FormatWarning:
+        return warning.with_fields(path=warning.path and warning.path.removeprefix(self._blob_prefix))
 
     def print(self) -> None:
         """Print at most MAX_TEXTS ``warning:`` lines."""

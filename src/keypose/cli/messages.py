@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -13,15 +12,13 @@ from keypose.batch.file_discovery import suggest_file
 from keypose.cli import output
 from keypose.cli.error_text import error_fields, render_error
 from keypose.cli.output import FAILED
-from keypose.errors import KeyposeError
+from keypose.errors import FormatWarning, KeyposeError
 
 if TYPE_CHECKING:
     from keypose.batch.info import ClipInfo
 
 MAX_TEXTS = 20  # warnings or notes printed per clip
-# Notes that differ between clips only by a name, with their text for several clips.
-NOTE_KINDS = ((re.compile(r"skeleton from .+"), "skeleton found beside them"),)
-_NAMES_AND_NUMBERS = re.compile(r"'[^']*'|[0-9]+(?:\.[0-9]+)?")  # parts that differ from file to file
+
 Result = TypeVar("Result")
 
 
@@ -44,13 +41,13 @@ def _render_failure(failure: Failure) -> Failure:
 def info_document(path: Path, outcome: Outcome[ClipInfo]) -> dict[str, Any]:
     """Return the description of one clip, or its failure, as a JSON document."""
     if outcome.failure is not None:
-        return {"path": str(path), **failure_document(outcome.failure), "warnings": list(outcome.warnings)}
+        return {"path": str(path), **failure_document(outcome.failure), "warnings": render_warnings(outcome.warnings)}
     assert outcome.value is not None
     fields = asdict(outcome.value)
     optional_fields = {name: fields.pop(name) for name in ("stored", "tree")}
     return (
         fields
-        | {"warnings": list(outcome.warnings)}
+        | {"warnings": render_warnings(outcome.warnings)}
         | {name: value for name, value in optional_fields.items() if value}
     )
 
@@ -80,92 +77,90 @@ def report_failures(failures: Sequence[tuple[Path, Failure]], *, quiet: bool = F
     return code or (FAILED if failures else 0)
 
 
-def drop_repeated_notes(notes: Iterable[str], warnings: Sequence[str]) -> list[str]:
-    """Return the notes that no warning ends with, as those were printed already."""
-    remaining = dict.fromkeys(notes)
-    for length in {
-        len(note) for note in remaining
-    }:  # avoids comparing every note with every warning: a file may have many of both
-        for text in warnings:
-            remaining.pop(text[-length:] if length else "", None)
-    return list(remaining)
+def render_warnings(warnings: Iterable[FormatWarning]) -> list[str]:
+    """Return the texts of warnings for users of the command line."""
+    return [render_error(warning) for warning in warnings]
 
 
 def truncate_texts(texts: Sequence[str]) -> list[str]:
     """Return at most MAX_TEXTS texts, and a line with the number of others."""
     more = len(texts) - MAX_TEXTS
-    return [*texts[:MAX_TEXTS], *([f"and {more} more; --json has all"] if more > 0 else [])]
+    return [*texts[:MAX_TEXTS], *([_more_line(more)] if more > 0 else [])]
 
 
-def print_warnings(path: Path, warnings: Sequence[str]) -> None:
+def _more_line(n: int) -> str:
+    return f"and {n:,} more; --json has all"
+
+
+def print_warnings(path: Path, warnings: Sequence[FormatWarning]) -> None:
     """Print at most MAX_TEXTS ``warning:`` lines for one clip."""
-    for text in warnings[:MAX_TEXTS]:
-        output.print_warning(text)
+    for warning in warnings[:MAX_TEXTS]:
+        output.print_warning(render_error(warning))
     if len(warnings) > MAX_TEXTS:
-        output.print_warning(f"{path}: {truncate_texts(warnings)[-1]}")
+        output.print_warning(f"{path}: {_more_line(len(warnings) - MAX_TEXTS)}")
 
 
 def print_notes(clips: Iterable[tuple[Path, Sequence[str]]]) -> None:
     """Print ``note:`` lines; a note shared by several clips is printed once."""
-    notes_by_kind: dict[str, list[tuple[Path, str]]] = {}
+    paths: dict[str, list[Path]] = {}
     for path, notes in clips:
         for note in truncate_texts(notes):
-            kind = next((together for pattern, together in NOTE_KINDS if pattern.fullmatch(note)), note)
-            notes_by_kind.setdefault(kind, []).append((path, note))
-    for kind, occurrences in notes_by_kind.items():
-        path, note = occurrences[0]
-        text = note if len({other for _, other in occurrences}) == 1 else kind
-        output.print_note(f"{path}: {note}" if len(occurrences) == 1 else f"{len(occurrences)} clips: {text}")
+            paths.setdefault(note, []).append(path)
+    for note, note_paths in paths.items():
+        clips_text = f"{note_paths[0]}" if len(note_paths) == 1 else f"{len(note_paths)} clips"
+        output.print_note(f"{clips_text}: {note}")
 
 
 @dataclass
-class _MessageKind:
-    """Messages that differ only in names and numbers."""
+class _MessageGroup:
+    """Warnings with the same code, or equal notes."""
 
-    first_path: str  # first file
-    text: str
-    last_path: str  # file
+    first_text: str  # with the path
+    note: str  # without the path; empty for warnings
+    last_path: str
     n_files: int = 1
-    all_same: bool = True
-    plural_text: str = ""  # text for several files
 
 
 class MessageSummary:
-    """Warnings or notes of many files, grouped by kind; memory is bounded."""
+    """Warnings by code and notes by text, of many files; memory is bounded."""
 
     def __init__(self) -> None:
-        self._kinds: dict[str, _MessageKind] = {}
+        self._groups: dict[str, _MessageGroup] = {}
         self._n_hidden = 0
 
-    def add(self, path: str, text: str) -> str:
-        """Add one message about a file, which may start with its path; return it."""
-        message = text.removeprefix(path).removeprefix(": ")
-        plural_text = next((many for pattern, many in NOTE_KINDS if pattern.fullmatch(message)), "")
-        key = plural_text or _NAMES_AND_NUMBERS.sub("#", message)
-        kind = self._kinds.get(key)
-        if kind is not None:
-            kind.n_files += kind.last_path != path
-            kind.last_path = path
-            kind.all_same &= kind.text == message
-        elif len(self._kinds) < MAX_TEXTS:
-            self._kinds[key] = _MessageKind(path, message, path, plural_text=plural_text)
-        else:
-            self._n_hidden += 1
+    def add_warning(self, path: str, warning: FormatWarning) -> str:
+        """Add a warning about a file; return its text."""
+        text = render_error(warning)
+        self._add(path, warning.code, text if warning.path is not None else f"{path}: {text}", "")
         return text
 
+    def add_note(self, path: str, note: str) -> str:
+        """Add a note about a file; return it."""
+        self._add(path, note, f"{path}: {note}", note)
+        return note
+
+    def _add(self, path: str, key: str, text: str, note: str) -> None:
+        group = self._groups.get(key)
+        if group is not None:
+            group.n_files += group.last_path != path
+            group.last_path = path
+        elif len(self._groups) < MAX_TEXTS:
+            self._groups[key] = _MessageGroup(text, note, path)
+        else:
+            self._n_hidden += 1
+
     def print(self, print_line: Callable[[str], None]) -> None:
-        """Print a line for each kind."""
-        for kind in self._kinds.values():
-            print_line(_line(kind))
+        """Print a line for each group."""
+        for group in self._groups.values():
+            print_line(_format_group(group))
         if self._n_hidden:
-            print_line(f"and {self._n_hidden:,} more; --json has all")
+            print_line(_more_line(self._n_hidden))
 
 
-def _line(kind: _MessageKind) -> str:
-    first_message = f"{kind.first_path}{kind.text}" if kind.text.startswith(":") else f"{kind.first_path}: {kind.text}"
-    if kind.n_files == 1:
-        return first_message
-    if kind.all_same or kind.plural_text:
-        return f"{kind.n_files:,} files: {kind.text if kind.all_same else kind.plural_text}"
-    more = kind.n_files - 1
-    return f"{first_message} (and the like in {more:,} more {'file' if more == 1 else 'files'})"
+def _format_group(group: _MessageGroup) -> str:
+    if group.n_files == 1:
+        return group.first_text
+    if group.note:
+        return f"{group.n_files:,} files: {group.note}"
+    more = group.n_files - 1
+    return f"{group.first_text} (and the like in {more:,} more {'file' if more == 1 else 'files'})"

@@ -288,7 +288,7 @@ def _single_document(run_result: RunResult[RebakeJob, RebakeResult]) -> dict[str
         return {"error": "interrupted", "error_kind": "KeyboardInterrupt"}
     job, outcome = run_result.work[0], run_result.outcomes[0]
     files = {"source": str(job.source), "target": str(job.target)}
-    return files | _outcome_document(job, outcome) | {"warnings": outcome.warnings}
+    return files | _outcome_document(job, outcome) | {"warnings": messages.render_warnings(outcome.warnings)}
 
 
 def _outcome_document(job: RebakeJob, outcome: Outcome[RebakeResult]) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from rich.text import Text
 
 from keypose.batch import Outcome, map_clips
 from keypose.batch.plan import Target, looks_like_file, plan_file, plan_folder
+from keypose.batch.worker import list_other_notes
 from keypose.cli import messages, output
 from keypose.cli.error_text import render_error
 from keypose.cli.options import Jobs, Json
@@ -178,7 +179,7 @@ class RunResult(Generic[WriteJob, Result]):
     def print_notes(self, notes: Callable[[Result], Sequence[str]]) -> None:
         """Print the notes of all results, except those printed as warnings already."""
         messages.print_notes(
-            (self.work[o.index].source, messages.drop_repeated_notes(notes(o.value), o.warnings))
+            (self.work[o.index].source, list_other_notes(notes(o.value), o.warnings))
             for o in self.outcomes
             if o.value is not None
         )
@@ -231,9 +232,15 @@ class RunResult(Generic[WriteJob, Result]):
             job = self.work[o.index]
             clip: dict[str, Any] = {"source": str(job.source), "target": str(job.target)}
             if o.failure is not None:
-                failed.append(clip | messages.failure_document(o.failure) | {"warnings": o.warnings})
+                failed.append(
+                    clip | messages.failure_document(o.failure) | {"warnings": messages.render_warnings(o.warnings)}
+                )
             elif o.value is not None:
-                items.append(clip | build_item(job, o.value) | {"seconds": o.seconds, "warnings": o.warnings})
+                items.append(
+                    clip
+                    | build_item(job, o.value)
+                    | {"seconds": o.seconds, "warnings": messages.render_warnings(o.warnings)}
+                )
         return {
             list_name: items,
             "failed": failed,
@@ -305,9 +312,7 @@ def collect_results(
     for outcome in outcomes:
         messages.print_warnings(work[outcome.index].path, outcome.warnings)
     results = [(work[o.index], o, o.value) for o in outcomes if o.value is not None]
-    messages.print_notes(
-        (job.path, messages.drop_repeated_notes(clip.notes, outcome.warnings)) for job, outcome, clip in results
-    )
+    messages.print_notes((job.path, list_other_notes(clip.notes, outcome.warnings)) for job, outcome, clip in results)
     return [(job, clip) for job, _, clip in results]
 
 

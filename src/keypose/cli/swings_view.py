@@ -246,7 +246,11 @@ def clip_document(job: SwingsJob, outcome: Outcome[SwingsResult]) -> dict[str, A
     clip = outcome.value
     if clip is None:
         assert outcome.failure is not None
-        return {"file": str(job.path), **messages.failure_document(outcome.failure), "warnings": list(outcome.warnings)}
+        return {
+            "file": str(job.path),
+            **messages.failure_document(outcome.failure),
+            "warnings": messages.render_warnings(outcome.warnings),
+        }
     assert clip.swings is not None
     document: dict[str, Any] = {
         "file": clip.path,
@@ -268,7 +272,7 @@ def clip_document(job: SwingsJob, outcome: Outcome[SwingsResult]) -> dict[str, A
         "paths": [{"joint": path.joint, "frames": path.keys.tolist()} for path in clip.swings.paths],
         "contacts": [asdict(standing) for standing in clip.swings.timeline().contacts],
         "notes": list(clip.notes),
-        "warnings": list(outcome.warnings),
+        "warnings": messages.render_warnings(outcome.warnings),
     }
     if clip.matches is not None:
         matches = [{"joint": swing.joint, "index": n, **_swing_document(swing, clip.fps)} for n, swing in clip.matches]

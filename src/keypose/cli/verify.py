@@ -194,7 +194,11 @@ def _state(clip: VerifyResult) -> str:
 def _document(job: VerifyJob, outcome: Outcome[VerifyResult]) -> dict[str, Any]:
     """Return one file, or its failure, as a JSON document."""
     if outcome.failure is not None:
-        return {"path": str(job.path), **messages.failure_document(outcome.failure), "warnings": outcome.warnings}
+        return {
+            "path": str(job.path),
+            **messages.failure_document(outcome.failure),
+            "warnings": messages.render_warnings(outcome.warnings),
+        }
     clip = outcome.value
     assert clip is not None
     fields = asdict(clip)
@@ -209,5 +213,5 @@ def _document(job: VerifyJob, outcome: Outcome[VerifyResult]) -> dict[str, Any]:
         "sound": not clip.problem,
         "problem": clip.problem or None,
         "notes": clip.notes,
-        "warnings": outcome.warnings,
+        "warnings": messages.render_warnings(outcome.warnings),
     }

@@ -127,7 +127,7 @@ class Source:
     data: bytes  # decompressed
     limits: Limits = field(default_factory=Limits)
     notes: list[str] = field(default_factory=list)
-    warnings: int = 0
+    n_warnings: int = 0
     companion_bytes: int = 0  # size of other files that were read with this one, as the buffers of a .gltf
     companions: Mapping[str, bytes] | None = None  # uploaded with it, by name; None: look in the folder of the file
     used_companions: set[str] = field(default_factory=set)  # names of companions that were read
@@ -197,21 +197,24 @@ class Source:
     def note(self, text: str) -> None:
         """Log and collect a note about the file that is no fault."""
         logger.info("%s: %s", self.path, printable_text(text))
-        self._add_note(text)
+        self._add_note(printable_text(text))
 
-    def warn(self, text: str, *, line: int | None = None) -> None:
-        """Warn about a fault of the file that was repaired."""
-        self.warnings += 1
-        if self.warnings > MAX_WARNINGS:
+    def warn(self, problem: str, *, code: str, line: int | None = None, value: Any = UNSET) -> None:
+        """Warn about a fault of the file that was repaired: ``value``; the problem is a note too."""
+        self.n_warnings += 1
+        if self.n_warnings > MAX_WARNINGS:
             return
-        if self.warnings == MAX_WARNINGS:
-            text = "the file has further problems that are not listed"
-        self._add_note(text)
-        warn_caller(FormatWarning(printable_text(text), path=self.path, line=line))
+        if self.n_warnings < MAX_WARNINGS:
+            warning = FormatWarning(printable_text(problem), code=code, path=self.path, line=line, value=value)
+        else:
+            problem = "the file has further problems that are not listed"
+            warning = FormatWarning(problem, code="more_warnings", path=self.path)
+        self._add_note(warning.problem)
+        warn_caller(warning)
 
     def _add_note(self, text: str) -> None:
         if len(self.notes) < 2 * MAX_WARNINGS:
-            self.notes.append(printable_text(text))
+            self.notes.append(text)
 
     def check_joints(self, joints: int, *, line: int | None = None) -> None:
         """Raise LimitError for more joints than the limit."""

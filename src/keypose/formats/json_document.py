@@ -67,7 +67,11 @@ class JsonObject:
         unknown = [key for key in self.values if key not in keys]
         if unknown:
             more = f" (and {len(unknown) - 1} more)" if len(unknown) > 1 else ""
-            self.source.warn(f"{self.member_location(unknown[0])}{more} is unknown and is left out")
+            self.source.warn(
+                f"{self.member_location(unknown[0])}{more} is unknown and is left out",
+                code="unknown_word",
+                value=unknown[0],
+            )
 
     def objects(self, key: str) -> JsonArray:
         """Return the array ``key`` of objects; empty if it is absent."""

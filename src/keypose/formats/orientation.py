@@ -175,7 +175,9 @@ def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
     unique, renamed = number_duplicates(names)
     if renamed:
         others = f" and {len(renamed) - 5} others" if len(renamed) > 5 else ""
-        source.warn(f"joint names are used more than once; numbered: {', '.join(renamed[:5])}{others}")
+        source.warn(
+            f"joint names are used more than once; numbered: {', '.join(renamed[:5])}{others}", code="repeated_name"
+        )
     return unique
 
 

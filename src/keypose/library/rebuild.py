@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from keypose.batch import Failure, Outcome
-from keypose.errors import FileError, FormatError, KeyposeError, LimitError
+from keypose.errors import FileError, FormatError, FormatWarning, KeyposeError, MessageFields
 from keypose.formats import Limits
 from keypose.library import library_info
 from keypose.library.analysis import (
@@ -57,9 +57,9 @@ from keypose.validation import is_sha256
 
 NAME_DIGITS = 12  # of the hash, as the name of an orphan
 PLACEHOLDER_NOTE = "found by rebuild"  # note of an orphan, for people
-_DAMAGED = frozenset(kind.__name__ for kind in (FormatError, LimitError))
 _TEXT_FIELDS = ("source", "licence", "note")
 OnRebuildProgress = Callable[[RebuildProgress], None]
+Error = TypeVar("Error", bound=MessageFields)
 
 
 def rebuild_library(
@@ -244,10 +244,12 @@ class Reanalysis:
         faults, self.faults = self.faults, []
         yield from faults
 
-    def _report(self, name: str, warnings: Sequence[str] = (), path: str = "", display_name: str = "") -> None:
+    def _report(
+        self, name: str, warnings: Sequence[FormatWarning] = (), path: str = "", display_name: str = ""
+    ) -> None:
         self.done += 1
         if self.on_progress is not None:
-            named_warnings = tuple(text.replace(path, display_name or name) for text in warnings)
+            named_warnings = tuple(_replace_path(warning, path, display_name or name) for warning in warnings)
             elapsed_s = time.monotonic() - self.started_at
             self.on_progress(RebuildProgress(name, self.total, self.done, elapsed_s, named_warnings))
 
@@ -364,10 +366,18 @@ def _delete(store: Store, connection: sa.Connection, clip_id: int, row: Mapping[
 
 
 def _fault_kind(failure: Failure) -> FaultKind:
-    return "damaged blob" if failure.kind in _DAMAGED else "analysis"  # otherwise the package for its format is missing
+    # Otherwise the package for its format is missing.
+    return "damaged blob" if isinstance(failure.error, FormatError) else "analysis"
 
 
 def _failure_message(outcome: Outcome[Any], path: str, display_name: str) -> str:
-    assert outcome.failure is not None
-    message = outcome.failure.message.replace(path, display_name)
-    return f"{outcome.failure.kind}: {message}" if outcome.failure.is_bug else message
+    failure = outcome.failure
+    assert failure is not None
+    if failure.error is not None:
+        return str(_replace_path(failure.error, path, display_name))
+    return f"{failure.kind}: {failure.message}" if failure.is_bug else failure.message
+
+
+def _replace_path(error: Error, path: str, display_name: str) -> Error:
+    """Return an error or warning with ``display_name`` in place of ``path``."""
+    return error.with_fields(path=display_name) if error.path == path else error

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from keypose.errors import Audience, Hint, KeyposeError, choose_text
+from keypose.errors import Audience, FormatWarning, Hint, KeyposeError, choose_text
 
 FaultKind = Literal["database", "row", "words", "analysis", "missing blob", "damaged blob", "orphan blob", "leftover"]
 
@@ -126,7 +126,7 @@ class IngestReport:
     added: tuple[Clip, ...]  # new clips
     existing: tuple[Clip, ...]  # clips of files with existing content
     failures: tuple[IngestFailure, ...]
-    warnings: tuple[str, ...] = ()  # repairs and assumptions, each with its file
+    warnings: tuple[FormatWarning, ...] = ()  # repairs and assumptions
     notes: tuple[str, ...] = ()  # other remarks, each with its file
 
 
@@ -138,7 +138,7 @@ class RebuildProgress:
     total: int  # clips and orphan blobs
     done: int
     elapsed_s: float
-    warnings: tuple[str, ...] = ()  # repairs and assumptions of the reader; each begins with the name
+    warnings: tuple[FormatWarning, ...] = ()  # repairs and assumptions of the reader; the path is the name of the clip
 
     @property
     def remaining_s(self) -> float:
@@ -162,7 +162,7 @@ class IngestProgress:
     is_new: bool = False  # the clip
     is_changed: bool = False  # existed, and got a new name, tag or field
     is_repaired: bool = False  # its lost, damaged or lossy bytes were replaced
-    warnings: tuple[str, ...] = ()  # repairs and assumptions of the reader; each begins with the path
+    warnings: tuple[FormatWarning, ...] = ()  # repairs and assumptions of the reader
     notes: tuple[str, ...] = ()  # other remarks about the file
     error: KeyposeError | None = None  # the failure with its fields, if it is an error of Keypose
 

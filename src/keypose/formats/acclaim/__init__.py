@@ -12,6 +12,7 @@ freedom can only be detected by its name.
 
 from __future__ import annotations
 
+import logging
 import math
 from pathlib import Path
 
@@ -28,6 +29,8 @@ from keypose.model import Motion, Pose
 from keypose.options import LoadOptions
 from keypose.rotations import IDENTITY, multiply, rotate, to_matrix
 
+logger = logging.getLogger("keypose")
+
 DEFAULT_FPS = 120.0
 _ASF_HINT = Hint(python="give it with asf=...", command="give it with --asf FILE")
 _OTHER_SUBJECT_HINT = Hint(
@@ -41,7 +44,8 @@ def read_amc(source: Source, options: LoadOptions) -> Motion:
     if _sniff_amc(asf_source.data[:SNIFF_BYTES]):
         raise asf_source.error("is an AMC motion", code="syntax", expected="an ASF skeleton")
     asf = read_skeleton(asf_source)
-    source.note(f"skeleton from {asf_source.path.name}")
+    logger.info("%s: skeleton from %s", source.path, asf_source.path)
+    source.note(f"skeleton from {'the given .asf file' if options.asf is not None else 'the .asf file beside it'}")
     source.notes += asf_source.notes
     frames = read_frames(source, asf)
     source.check_size(len(frames.values), asf.skeleton.n_joints)
@@ -151,7 +155,7 @@ def _check_finite(source: Source, values: Floats, frames: AmcFrames) -> None:
 def _skeleton_source(source: Source, options: LoadOptions) -> Source:
     """Return the skeleton file: that of ``options.asf``, the companion of the motion, or one in its folder."""
     if source.companions is None or options.asf is not None:
-        path = options.asf or _find_skeleton(source)
+        path = options.asf or find_skeleton(source)
         return Source(path, read_bytes(path, source.limits), source.limits)
     names = tuple(source.companions)
     if len(names) != 1:
@@ -162,7 +166,7 @@ def _skeleton_source(source: Source, options: LoadOptions) -> Source:
     return Source(path, gunzip(path, data, source.limits) if data.startswith(GZIP_MAGIC) else data, source.limits)
 
 
-def _find_skeleton(source: Source) -> Path:
+def find_skeleton(source: Source) -> Path:
     """Return the ASF file in the folder of the motion: that with the same name, that of its subject (02_01 -> 02), or
     the only one."""
     folder = source.path.parent

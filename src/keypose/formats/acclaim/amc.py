@@ -262,10 +262,14 @@ class _LineReader:
         except FormatError:
             if not self.frames or list(self.open_values) != self.layout[: len(self.open_values)]:
                 raise
-            self.source.warn(f"frame {self.number} is incomplete (truncated file?) and is left out")
+            self.source.warn(
+                f"frame {self.number} is incomplete (truncated file?) and is left out", code="incomplete_frame"
+            )
         else:
             if self.cut_line:
-                self.source.warn("the last line is incomplete and is left out", line=self.cut_line)
+                self.source.warn(
+                    "the last line is incomplete and is left out", code="incomplete_frame", line=self.cut_line
+                )
         starts = np.cumsum([0, *(len(self.asf.dof[joint]) for joint in self.moving_joints)]).tolist()
         table = np.frombuffer(self.values, np.float64).reshape(self.frames, starts[-1])
         columns = dict(zip(self.moving_joints, starts[:-1], strict=True))

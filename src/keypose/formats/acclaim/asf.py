@@ -267,7 +267,7 @@ def warn_unknown(source: Source, unknown: list[tuple[str, int]]) -> None:
     if unknown:
         (word, line), others = unknown[0], len(unknown) - 1
         more = f" (and {others} more)" if others else ""
-        source.warn(f"the keyword {word[:40]!r}{more} is unknown and is left out", line=line)
+        source.warn(f"the keyword {word[:40]!r}{more} is unknown and is left out", code="unknown_word", line=line)
 
 
 def _read_unit(source: Source, t: AsfText, keyword: str, words: list[str], line: int) -> None:

@@ -67,7 +67,7 @@ def find_keypose_data(source: Source, arrays: Arrays, facts: Facts) -> KeyposeDa
         raise
     except (FormatError, ModelError) as error:
         problem = error.summary if isinstance(error, FormatError) else str(error)
-        source.warn(f"the data of Keypose in the file are not used: {problem}")
+        source.warn(f"the data of Keypose in the file are not used: {problem}", code="unused_data")
         return None
 
 

@@ -66,7 +66,9 @@ def read_scene(source: Source, options: LoadOptions, *, keys: bool) -> tuple[Arr
     if "others" in facts:
         source.note(f"other armatures in the file are left out: {', '.join(read_strings(source, facts, 'others'))}")
     if facts.get("is_uneven"):
-        source.warn("bones have a non-uniform scale: their positions are preserved, their scale is not")
+        source.warn(
+            "bones have a non-uniform scale: their positions are preserved, their scale is not", code="uneven_scale"
+        )
     return arrays, facts
 
 

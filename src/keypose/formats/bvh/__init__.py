@@ -215,7 +215,7 @@ def _read_motion_header(source: Source, at: int) -> tuple[int, float, str, int]:
     word = time_match[1].decode("latin-1")
     frame_time = _parse_number(source, word, "Frame Time", line)
     if frame_time == 0:
-        source.warn(f"Frame Time is 0; {DEFAULT_FPS:g} fps is assumed", line=line)
+        source.warn(f"Frame Time is 0; {DEFAULT_FPS:g} fps is assumed", code="no_frame_rate", line=line)
         return int(frames_match[1]), DEFAULT_FPS, word, time_match.end()
     if not 1.0 / MAX_FPS <= frame_time <= 1.0 / MIN_FPS:
         expected = f"{1.0 / MAX_FPS:g} to {1.0 / MIN_FPS:g} seconds"
@@ -263,15 +263,24 @@ def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, n_stated
         )
     source.check_size(len(values), len(h.names) + len(h.end_joints))
     if n_truncated:
-        source.warn(f"the last row has {n_truncated} of {columns} numbers (truncated file?) and is left out")
+        source.warn(
+            f"the last row has {n_truncated} of {columns} numbers (truncated file?) and is left out",
+            code="incomplete_frame",
+        )
     if n_glued:
-        source.warn(f"{n_glued} numbers have no space before their minus sign; they were read as separate numbers")
+        source.warn(
+            f"{n_glued} numbers have no space before their minus sign; they were read as separate numbers",
+            code="missing_space",
+        )
     if len(values) == 0:
         raise source.error(
             "a skeleton but no frames", code="missing_data", line=line, expected="at least one row of numbers"
         )
     if len(values) != n_stated and not (n_truncated and len(values) == n_stated - 1):
-        source.warn(f"the header declares {n_stated} frames, but {len(values)} rows follow; all rows were read")
+        source.warn(
+            f"the header declares {n_stated} frames, but {len(values)} rows follow; all rows were read",
+            code="frame_count",
+        )
     return values
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 from keypose import _core
-from keypose.errors import OptionError
+from keypose.errors import UNSET, OptionError
 from keypose.formats import bvh
 from keypose.formats.base import SNIFF_BYTES, Limits, Source, read_bytes
 from keypose.formats.bvh.write import hierarchy_lines
@@ -43,7 +44,7 @@ class _SilentSource(Source):
     def note(self, text: str) -> None:
         """Do nothing."""
 
-    def warn(self, text: str, *, line: int | None = None) -> None:
+    def warn(self, problem: str, *, code: str, line: int | None = None, value: Any = UNSET) -> None:
         """Do nothing."""
 
 

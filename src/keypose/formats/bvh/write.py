@@ -57,7 +57,11 @@ def _required_channels(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
             channels = positions + tuple(f"{axis}rotation" for axis in order)
         if channels != own_channels:
             problem = f"joint {s.names[j]} moves outside its channels ({' '.join(own_channels) or 'none'})"
-            warn_caller(FormatWarning(problem, subject=motion.name, hint=f"written with {' '.join(channels)}"))
+            warn_caller(
+                FormatWarning(
+                    problem, code="channels_added", subject=motion.name, hint=f"written with {' '.join(channels)}"
+                )
+            )
         required.append(channels)
     if not any(required):  # a file without channels could not contain frames
         required[0] = POSITION_CHANNELS + tuple(f"{axis}rotation" for axis in s.rotation_orders[0])

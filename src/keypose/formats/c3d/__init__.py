@@ -154,7 +154,8 @@ def _drop_invisible(source: Source, tracks: _Tracks) -> None:
         invisible = [tracks.names[j] for j in np.flatnonzero(~is_ever_visible).tolist()]
         listing = ", ".join(invisible[:8]) + (", ..." if len(invisible) > 8 else "")
         source.warn(
-            f"{len(invisible)} of {len(is_ever_visible)} {tracks.kind}s are never visible and are left out: {listing}"
+            f"{len(invisible)} of {len(is_ever_visible)} {tracks.kind}s are never visible and are left out: {listing}",
+            code="never_visible",
         )
         tracks.select(is_ever_visible)
 
@@ -175,7 +176,7 @@ def _fill_gaps(source: Source, tracks: _Tracks, gaps: str) -> None:
             expected="no gaps",
             hint=Hint(python="gaps='fill' fills them", command="--gaps fill fills them"),
         )
-    source.warn(f"gaps filled: {total}")
+    source.warn(f"gaps filled: {total}", code="gaps_filled")
     for j in np.flatnonzero(has_gaps).tolist():
         visible_frames, gap_frames = np.flatnonzero(tracks.is_visible[:, j]), np.flatnonzero(is_missing[:, j])
         index = np.searchsorted(visible_frames, gap_frames)
@@ -194,10 +195,12 @@ def _read_fps(contents: Contents, has_rotations: bool) -> float:
     candidates += [contents.number("POINT:RATE"), contents.header.rate]
     rates = [rate for rate in candidates if rate is not None and math.isfinite(rate) and rate > 0]
     if not rates:
-        contents.source.warn(f"the file has no frame rate; {DEFAULT_FPS:g} fps is assumed")
+        contents.source.warn(f"the file has no frame rate; {DEFAULT_FPS:g} fps is assumed", code="no_frame_rate")
         return DEFAULT_FPS
     if not has_rotations and abs(rates[0] - rates[-1]) > 1e-3 * rates[0]:
-        contents.source.warn(f"POINT:RATE is {rates[0]:g}, the header's rate {rates[-1]:g}; {rates[0]:g} is used")
+        contents.source.warn(
+            f"POINT:RATE is {rates[0]:g}, the header's rate {rates[-1]:g}; {rates[0]:g} is used", code="header_mismatch"
+        )
     return rates[0]
 
 

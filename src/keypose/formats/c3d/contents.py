@@ -119,7 +119,10 @@ class Contents:
         return by_key
 
     def _warn_damaged(self, byte: int, problem: str) -> None:
-        self.source.warn(f"the parameters are damaged at byte {byte} ({problem}); those from there on are not read")
+        self.source.warn(
+            f"the parameters are damaged at byte {byte} ({problem}); those from there on are not read",
+            code="damaged_parameters",
+        )
 
     def numbers(self, key: str) -> list[float]:
         """Return the values of a parameter, integers as unsigned; empty if it is absent or text."""

@@ -198,7 +198,7 @@ def _glb_chunks(source: Source) -> tuple[memoryview, memoryview | None]:
             f"the header says {length} bytes, the file has {len(data)} (cut short?)", code="truncated", byte=8
         )
     if length < len(data):
-        source.warn(f"{len(data) - length} bytes after the end of the GLB are ignored")
+        source.warn(f"{len(data) - length} bytes after the end of the GLB are ignored", code="extra_bytes")
     chunks: dict[int, memoryview] = {}
     at = 12
     while at + 8 <= length:

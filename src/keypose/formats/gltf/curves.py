@@ -331,6 +331,7 @@ def fit_quaternion_curves(keyed: KeyedMotion) -> KeyedMotion:
                 FormatWarning(
                     "the format has no Euler curves; quaternion curves through the same keys are up to "
                     f"{max_mm:.1f} mm away from them, on a figure of 1.7 m",
+                    code="curves_differ",
                     subject=keyed.name,
                 )
             )

@@ -100,7 +100,7 @@ def find_keypose_data(json: JsonObject, nodes: Nodes, animation: Animation) -> K
                 raise
             except (FormatError, ModelError) as error:
                 problem = error.summary if isinstance(error, FormatError) else str(error)
-                json.source.warn(f"the data of Keypose in the file are not used: {problem}")
+                json.source.warn(f"the data of Keypose in the file are not used: {problem}", code="unused_data")
                 return None
     return None
 

@@ -62,7 +62,7 @@ class Nodes:
             first, others = self._entries[min(self._sheared)], len(self._sheared) - 1
             more = f" (and {others} more)" if others else ""
             first.source.warn(f"{first.location}.matrix{more} is sheared, which glTF does not allow; "
-                              f"the shear is left out")  # fmt: skip
+                              f"the shear is left out", code="sheared")  # fmt: skip
 
 
 def read_nodes(json: JsonObject) -> Nodes:

@@ -202,9 +202,14 @@ def _report_deviation(scene: Scene, options: LoadOptions, keyed: KeyedMotion) ->
     distances = np.linalg.norm(keyed.sample().world_positions() - dense.world_positions(), axis=-1)
     max_mm = float(distances.max()) * dense.mm_per_unit
     if max_mm > NOTE_MM:
-        report = scene.source.warn if max_mm > WARN_MM else scene.source.note
-        report(f"its channels have keys of their own; on common keys the figure is within {max_mm:.2g} mm of them, "
-            f"if 1.7 m tall")  # fmt: skip
+        text = (
+            f"its channels have keys of their own; on common keys the figure is within {max_mm:.2g} mm of them, "
+            "if 1.7 m tall"
+        )
+        if max_mm > WARN_MM:
+            scene.source.warn(text, code="separate_keys")
+        else:
+            scene.source.note(text)
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,10 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
             f"{len(world_from_skeleton)} transforms of the skeleton", code="inconsistent", expected="one per frame"
         )
     if poses.is_scaled and not poses.is_evenly_scaled:
-        source.warn("joints have a non-uniform or animated scale: their positions are preserved, their scale is not")
+        source.warn(
+            "joints have a non-uniform or animated scale: their positions are preserved, their scale is not",
+            code="uneven_scale",
+        )
     # Products of scales may overflow; large numbers are refused below.
     with np.errstate(over="ignore", invalid="ignore"):
         translations, rotations = remove_scales(poses, parents, world_from_skeleton)
@@ -92,7 +95,11 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
 def _note_omissions(source: Source, facts: Facts) -> None:
     """Add notes and warnings about what is not read."""
     if skipped_files := read_strings(source, facts, "skipped_files"):
-        source.warn(f"it references {skipped_files[0]!r}, which is not loaded; expected a file without references")
+        source.warn(
+            f"it references {skipped_files[0]!r}, which is not loaded; expected a file without references",
+            code="unread_reference",
+            value=skipped_files[0],
+        )
     note_animations(source, facts)
     if not facts.get("bound", True):
         source.note(f"{facts.get('chosen')} is bound to no skeleton; the skeleton with most of its joints is used")
@@ -198,7 +205,9 @@ def _read_rest(source: Source, arrays: Arrays, order: Ints, parents: Ints) -> Lo
                 matrices = _local_matrices(source, matrices, parents)
             return decompose(matrices[None])
         if len(matrices):
-            source.warn(f"{len(matrices)} {name} transforms for {len(order)} joints; they are left out")
+            source.warn(
+                f"{len(matrices)} {name} transforms for {len(order)} joints; they are left out", code="transform_count"
+            )
     return None
 
 

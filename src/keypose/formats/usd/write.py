@@ -222,7 +222,7 @@ def read_keypose_data(source: Source, text: Any, skeleton: Skeleton, up: Up) -> 
     try:
         return _parse(json.loads(text), skeleton, up)
     except (ModelError, ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
-        source.warn(f"its data for Keypose do not match the skeleton ({error}) and are left out")
+        source.warn(f"its data for Keypose do not match the skeleton ({error}) and are left out", code="unused_data")
         return None
 
 

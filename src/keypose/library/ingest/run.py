@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 from keypose.batch import Outcome, default_jobs, map_clips
 from keypose.batch.dask_map import SCHEMES, map_on_dask
 from keypose.batch.file_discovery import discover_clips
-from keypose.batch.worker import run_item
-from keypose.errors import FileError, KeyposeError, OptionError
+from keypose.batch.worker import list_other_notes, run_item
+from keypose.errors import FileError, FormatWarning, KeyposeError, OptionError
 from keypose.library.analysis import (
     ANALYSIS_VERSION,
     CONVERSION_NOTES,
@@ -227,7 +227,7 @@ class IngestRun:
         )
 
     def report_failure(
-        self, path: Path, message: str, warnings: tuple[str, ...] = (), error: KeyposeError | None = None
+        self, path: Path, message: str, warnings: tuple[FormatWarning, ...] = (), error: KeyposeError | None = None
     ) -> None:
         """Count and report a file that cannot be ingested."""
         self.n_failed += 1
@@ -262,7 +262,7 @@ class IngestRun:
                 yield pending.job
 
     def _report_existing(
-        self, path: Path, content: FileContent, existing: InsertResult, warnings: tuple[str, ...] = ()
+        self, path: Path, content: FileContent, existing: InsertResult, warnings: tuple[FormatWarning, ...] = ()
     ) -> None:
         """Report an existing clip, after restoring its bytes from the file if they are lost."""
         if not has_intact_bytes(self.store, existing.clip):
@@ -327,7 +327,10 @@ class IngestRun:
     def _collect(self, outcome: Outcome[PreparedClip]) -> None:
         pending = self.pending.pop(outcome.index)
         worker_path, own_path = pending.job.path, os.fspath(pending.path)
-        warnings = pending.warnings + tuple(text.replace(worker_path, own_path) for text in outcome.warnings)
+        warnings = pending.warnings + tuple(
+            warning.with_fields(path=own_path) if warning.path == worker_path else warning
+            for warning in outcome.warnings
+        )
         value = outcome.value
         if value is None:
             message, _, error = _describe_failure(outcome, pending.path, worker_path)
@@ -365,7 +368,7 @@ class IngestRun:
             self.motion_s += result.clip.duration_s if result.is_new else 0.0
             conversion = file.prepared.conversion
             conversion_notes = () if conversion is None else (CONVERSION_NOTES[conversion],)
-            notes = drop_repeated_notes((*file.prepared.notes, *conversion_notes), file.warnings)
+            notes = list_other_notes((*file.prepared.notes, *conversion_notes), file.warnings)
             self._report(file.pending.path, result, warnings=file.warnings, notes=notes)
 
     def _report(
@@ -373,7 +376,7 @@ class IngestRun:
         path: Path,
         result: InsertResult | None,
         message: str = "",
-        warnings: tuple[str, ...] = (),
+        warnings: tuple[FormatWarning, ...] = (),
         notes: tuple[str, ...] = (),
         error: KeyposeError | None = None,
     ) -> None:
@@ -412,7 +415,7 @@ class _PendingFile:
     path: Path
     metadata: ClipMetadata
     job: PrepareJob
-    warnings: tuple[str, ...] = ()  # of the local reader
+    warnings: tuple[FormatWarning, ...] = ()  # of the local reader
     notes: tuple[str, ...] = ()
     conversion: Conversion | None = None
 
@@ -423,7 +426,7 @@ class _PreparedFile:
 
     pending: _PendingFile
     prepared: PreparedClip
-    warnings: tuple[str, ...]
+    warnings: tuple[FormatWarning, ...]
 
 
 @dataclass(eq=False)
@@ -434,7 +437,7 @@ class ReportCollector:
     added: list[Clip] = field(default_factory=list)
     existing: list[Clip] = field(default_factory=list)
     failures: list[IngestFailure] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
+    warnings: list[FormatWarning] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def add(self, progress: IngestProgress) -> None:
@@ -456,27 +459,22 @@ class ReportCollector:
         )
 
 
-def drop_repeated_notes(notes: Sequence[str], warnings: Sequence[str]) -> tuple[str, ...]:
-    """Return the notes that are not also warnings."""
-    return tuple(note for note in notes if not any(warning.endswith(note) for warning in warnings))
-
-
 def _may_need_other_files(path: Path) -> bool:
     return path.name.lower().removesuffix(".gz").endswith(MULTI_FILE_SUFFIXES)
 
 
 def _describe_failure(
     outcome: Outcome[Any], path: Path, worker_path: str | None = None
-) -> tuple[str, tuple[str, ...], KeyposeError | None]:
-    """Return the message, the warnings and the error of a failure, with the path of the file in place of that in the
-    worker."""
+) -> tuple[str, tuple[FormatWarning, ...], KeyposeError | None]:
+    """Return the message, the warnings and the error of a failure.
+
+    ``worker_path``: the path that the worker had, which is replaced by that of the file.
+    """
     assert outcome.failure is not None
     error, message, own_path = outcome.failure.error, outcome.failure.message, os.fspath(path)
     if error is not None:
         error = error.with_fields(path=own_path) if error.path in (None, worker_path) else error
         message = str(error)
-    if worker_path:
-        message = message.replace(worker_path, own_path)
     if outcome.failure.is_bug:
         message = f"{outcome.failure.kind}: {message}"
     names_file = error is not None and error.path == own_path
