@@ -59,7 +59,7 @@ def test_reference_pose_option(keypose, clip, tmp_path: Path) -> None:
 def test_the_reference_pose_is_written_again_on_demand(keypose, clip, tmp_path: Path) -> None:
     source, out = clip(), tmp_path / "out.bvh"
     result = keypose("convert", source, out, "--reference-pose", "drop")
-    message = "frame 0 was a reference pose (T-pose); not written, --write-reference-pose keeps it"
+    message = "the reference pose (T-pose) is not written; --write-reference-pose writes it as frame 0"
     assert result.err == f"note: {source}: {message}\n"
     result = keypose("convert", source, out, "--reference-pose", "drop", "--write-reference-pose", "--overwrite")
     assert (result.code, result.err) == (0, "")
@@ -74,7 +74,7 @@ def test_the_reference_pose_is_written_again_on_demand(keypose, clip, tmp_path: 
 def test_dropped_reference_pose_is_reported_once(keypose, clip, tmp_path: Path) -> None:
     clip("takes/a.bvh"), clip("takes/b.bvh")
     result = keypose("convert", tmp_path / "takes", tmp_path / "out", "--to", "bvh", "--reference-pose", "drop")
-    assert result.err.startswith("note: 2 clips: frame 0 was a reference pose")
+    assert result.err.startswith("note: 2 clips: the reference pose (T-pose) is not written")
     assert result.err.count("\n") == 1
 
 

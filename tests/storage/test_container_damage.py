@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, settings
 import keypose as kp
 from keypose.formats.kps import format_keys
 from keypose.storage import encode_kps, encode_kps_swings
+from keypose.storage.blocks import StoredKeys
 from keypose.storage.container import VERSION
 from support.checksum_repair import update_checksums
 from support.errors import raises
@@ -177,7 +178,7 @@ def test_files_of_other_formats_are_refused(data):
 
 def _with_blocks() -> tuple[bytes, kp.KeyedMotion]:
     keyed = kp.unbake(MOTION, [0, 3, 7])
-    return encode_kps(MOTION, keys=format_keys(keyed), swings=kp.swings(MOTION)), keyed
+    return encode_kps(MOTION, keys=format_keys(StoredKeys(keyed)), swings=kp.swings(MOTION)), keyed
 
 
 def test_frames_are_read_despite_damaged_keys():

@@ -10,7 +10,7 @@ import pytest
 import keypose as kp
 from keypose.formats.kps import format_keys
 from keypose.storage import encode_kps, encode_kps_keys
-from keypose.storage.blocks import DETAIL_IN_FRAMES_NOTE, deflate_text
+from keypose.storage.blocks import StoredKeys, deflate_text
 from keypose.storage.header.notes import pack_notes, unpack_notes
 from support.errors import raises
 
@@ -78,11 +78,12 @@ def test_the_text_of_a_tolerance_in_a_file():
 def test_detail_of_keys_is_taken_from_the_frames(tmp_path, keyed):
     path = tmp_path / "a.kps"
     kp.save(MOTION, path, keyed=keyed)
-    without = len(deflate_text(format_keys(replace(keyed, residual=None))))
+    without = len(deflate_text(format_keys(StoredKeys(replace(keyed, residual=None)))))
     with kp.open_kps(path) as stored:
         assert stored._contents.header.keys_bytes < without + 80
         bare, frames = stored.keyed(read_frames=False), stored.motion()
-    assert bare.residual is None and DETAIL_IN_FRAMES_NOTE in bare.notes
+        assert stored.stored_keys().is_detail_in_frames
+    assert bare.residual is None and bare.notes == keyed.notes
     back = kp.load_keyed(path)
     assert back.notes == keyed.notes
     assert np.array_equal(back.rotations.values, keyed.rotations.values) and back.keys.tolist() == keyed.keys.tolist()
@@ -102,13 +103,13 @@ def test_other_detail_is_stored_with_the_keys(tmp_path, keyed):
         back = kp.load_keyed(tmp_path / "a.kps")
         assert back.notes == other.notes and (back.residual is None) == (other.residual is None)
         assert back.residual is None or np.array_equal(back.residual.rotations, other.residual.rotations)
-    alone = kp.open_kps(encode_kps_keys(keyed, format_keys(keyed))).keyed()
+    alone = kp.open_kps(encode_kps_keys(keyed, format_keys(StoredKeys(keyed)))).keyed()
     assert np.array_equal(alone.residual.rotations, keyed.residual.rotations)
 
 
 @pytest.mark.usefixtures("raw")
 def test_detail_with_damaged_frames(keyed):
-    without_detail = replace(keyed, residual=None, notes=(DETAIL_IN_FRAMES_NOTE,))
+    without_detail = StoredKeys(replace(keyed, residual=None), is_detail_in_frames=True)
     data = bytearray(encode_kps(MOTION, keys=format_keys(without_detail)))
     data[kp.open_kps(bytes(data))._contents.group_range(1)[0]] ^= 1
     stored = kp.open_kps(bytes(data))

@@ -26,7 +26,7 @@ from keypose.formats.kps import format_keys
 from keypose.model import KeyedMotion, Motion
 from keypose.options import LoadOptions
 from keypose.storage import encode_kps
-from keypose.storage.blocks import deflate_text, pack_swings
+from keypose.storage.blocks import StoredKeys, deflate_text, pack_swings
 from keypose.storage.error import LargestError
 from keypose.storage.lossless import ChannelTable
 from keypose.swings import Swings
@@ -100,7 +100,7 @@ def compress_clip(job: CompressJob, progress: Callable[[float], None] | None = N
             if job.verify:
                 error = check_motion(stored, motion, job.target)
                 check_channel_table(stored, channels, job.target)
-                check_companions(stored, companions.keyed, companions.swings, job.target)
+                check_companions(stored, companions.keys, companions.swings, job.target)
         size = temp_file.stat().st_size
     result = _build_result(job, motion, companions, source_bytes, size)
     return replace(result, n_groups=n_groups, lossless=lossless, error=error)
@@ -118,7 +118,7 @@ def _encode(
         tolerance_mm=job.tolerance_mm,
         lossless=job.tolerance_mm is None,
         channels=channels,
-        keys=None if companions.keyed is None else format_keys(companions.keyed),
+        keys=None if companions.keys is None else format_keys(companions.keys),
         swings=companions.swings,
         progress=progress,
     )
@@ -126,13 +126,13 @@ def _encode(
 
 def _compress_frameless(job: CompressJob, content: KeyedMotion | Swings, source_bytes: int) -> CompressResult:
     """Store keys or swings without frames."""
-    companions = Companions(content, None) if isinstance(content, KeyedMotion) else Companions(None, content)
+    companions = Companions(StoredKeys(content)) if isinstance(content, KeyedMotion) else Companions(None, content)
     make_folder(job.target.parent)
     with atomic_target(job.target) as temp_file:
         save(content, temp_file)
         if job.verify:
             with open_kps(temp_file, limits=job.load_options.limits) as stored:
-                check_companions(stored, companions.keyed, companions.swings, job.target)
+                check_companions(stored, companions.keys, companions.swings, job.target)
         size = temp_file.stat().st_size
     return _build_result(job, content, companions, source_bytes, size)
 
@@ -148,7 +148,7 @@ def _build_result(
         n_groups=0,
         source_bytes=source_bytes,
         bytes=size,
-        keys=None if companions.keyed is None else companions.keyed.n_keys,
+        keys=None if companions.keys is None else companions.keys.keyed.n_keys,
         swings=None if companions.swings is None else companions.swings.n_swings,
         companion_bytes=_companion_bytes(companions),
         has_frames=isinstance(content, Motion),
@@ -162,5 +162,5 @@ def _build_result(
 
 def _companion_bytes(companions: Companions) -> int:
     """Return the size of keys and swings in the file."""
-    keys = 0 if companions.keyed is None else len(deflate_text(format_keys(companions.keyed)))
+    keys = 0 if companions.keys is None else len(deflate_text(format_keys(companions.keys)))
     return keys + (0 if companions.swings is None else len(pack_swings(companions.swings)))

@@ -35,7 +35,7 @@ class ConvertResult:
     bytes: int
     notes: tuple[str, ...]
     reference_pose: bool = False  # written as frame 0
-    is_reference_pose_lost: bool = False  # it was the first frame of the source, and is not in the target
+    is_reference_pose_lost: bool = False  # the source has one, and the target does not
     tolerance_mm: float | None = None  # maximum error of the frames; None: unchanged
 
 
@@ -43,8 +43,9 @@ def convert_clip(job: ConvertJob) -> ConvertResult:
     """Load, trim, resample and save one clip; missing folders of the target are created."""
     motion = _load(job)
     make_folder(job.target.parent)
-    is_kps = target_format(job.target) is kps.FORMAT
-    with_pose = job.write_reference_pose and motion.reference_pose is not None and not is_kps
+    format_ = target_format(job.target)
+    is_kps, has_pose = format_ is kps.FORMAT, motion.reference_pose is not None
+    with_pose = job.write_reference_pose and has_pose and not is_kps
     save(motion, job.target, reference_pose=with_pose)
     notes = drop_pose_notes(motion.notes)
     return ConvertResult(
@@ -53,7 +54,7 @@ def convert_clip(job: ConvertJob) -> ConvertResult:
         job.target.stat().st_size,
         list_notes(replace(motion, notes=notes)),
         reference_pose=with_pose,
-        is_reference_pose_lost=notes != motion.notes and not with_pose and not is_kps,
+        is_reference_pose_lost=has_pose and not with_pose and not format_.stores_reference_pose,
         tolerance_mm=_load_tolerance_mm(job.target) if is_kps else None,
     )
 

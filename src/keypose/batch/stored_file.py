@@ -19,7 +19,7 @@ from keypose.formats.base import SNIFF_BYTES, write_atomically
 from keypose.formats.bvh.verbatim import read_channel_table, write_verbatim
 from keypose.model import KeyedMotion, Motion
 from keypose.storage import Damage, StoredMotion
-from keypose.storage.blocks import remove_detail
+from keypose.storage.blocks import StoredKeys, remove_detail
 from keypose.storage.error import LargestError, largest_error, tolerance_mm_per_unit
 from keypose.storage.group_reader import format_seconds, summarize_damage
 from keypose.storage.groups import group_bounds
@@ -48,7 +48,7 @@ class CompanionFile:
 class Companions:
     """Keys and swings stored with the frames of a clip, and notes about them."""
 
-    keyed: KeyedMotion | None = None
+    keys: StoredKeys | None = None
     swings: Swings | None = None
     notes: tuple[str, ...] = ()
 
@@ -94,14 +94,14 @@ def load_companions(
     """Return the keys and swings in the clip's own file, or matching ones beside it; others are noted and ignored."""
     notes: list[str] = []
     own = _load_kps_companions(motion, source, limits) if is_kps_file(source) else Companions()
-    keyed, clip_swings = own.keyed, own.swings
-    if keys_file is not None and (keyed is None or keys_file.is_explicit):
+    keys, clip_swings = own.keys, own.swings
+    if keys_file is not None and (keys is None or keys_file.is_explicit):
         loaded_keyed = load_keyed(keys_file.path, limits=limits)
-        keyed = remove_detail(loaded_keyed, motion) if _check_match(loaded_keyed, motion, keys_file, notes) else keyed
+        keys = remove_detail(loaded_keyed, motion) if _check_match(loaded_keyed, motion, keys_file, notes) else keys
     if swings_file is not None and (clip_swings is None or swings_file.is_explicit):
         loaded_swings = load_swings(swings_file.path, limits=limits)
         clip_swings = loaded_swings if _check_match(loaded_swings, motion, swings_file, notes) else clip_swings
-    return Companions(keyed, clip_swings, tuple(notes))
+    return Companions(keys, clip_swings, tuple(notes))
 
 
 def _load_kps_companions(motion: Motion, source: Path, limits: Limits) -> Companions:
@@ -291,10 +291,10 @@ def _bits_of(values: Floats) -> np.ndarray[Any, np.dtype[np.int64]]:
     return np.ascontiguousarray(values, np.float64).view(np.int64)
 
 
-def check_companions(stored: StoredMotion, keyed: KeyedMotion | None, swings: Swings | None, path: Path) -> None:
+def check_companions(stored: StoredMotion, keys: StoredKeys | None, swings: Swings | None, path: Path) -> None:
     """Raise a FormatError unless keys are unchanged, and swings equal within the rounding to 32 bits."""
     for companion, kind, decoded, is_rounded in (
-        (keyed, "keys", stored.keyed(read_frames=False), False),
+        (keys, "keys", stored.stored_keys(), False),
         (swings, "swings", stored.swings(), True),
     ):
         if not is_same(companion, decoded, is_rounded=is_rounded):

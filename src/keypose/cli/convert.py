@@ -28,7 +28,7 @@ from keypose.cli.runner import (
 from keypose.cli.storage_run import is_kps
 from keypose.options import OutputOptions
 
-NOT_WRITTEN_NOTE = "frame 0 was a reference pose (T-pose); not written, --write-reference-pose keeps it"
+NOT_WRITTEN_NOTE = "the reference pose (T-pose) is not written; --write-reference-pose writes it as frame 0"
 
 
 @with_flags(only=("reference_pose",))

@@ -20,16 +20,16 @@ from keypose.limits import Limits
 from keypose.model import KeyedMotion, Motion
 from keypose.options import LoadOptions
 from keypose.storage import StoredMotion, encode_kps, encode_kps_keys, encode_kps_swings
-from keypose.storage.blocks import remove_detail
+from keypose.storage.blocks import StoredKeys, remove_detail
 from keypose.storage.byte_source import ByteReader, ByteSource
 from keypose.storage.container import MAGIC, DescribeContent
-from keypose.storage.header.notes import pack_notes, unpack_notes
+from keypose.storage.header.notes import pack_keys_notes, pack_notes, unpack_keys_notes, unpack_notes
 from keypose.swings import Swings
 from keypose.validation import check_bool
 
 FIRST_PRINTABLE_BYTE = 0x20  # the version byte is less; a text file may also start with the magic number
-# The keys section of version 1 is the text of .keys.json, except for the names of three members and the tolerance,
-# which is stored with the notes.
+# The keys section of version 1 is the text of .keys.json, except for the names of three members, and for the tolerance
+# and the place of the detail, which are stored with the notes.
 _CURVE_MEMBERS = {"in_tangents": "arriving", "out_tangents": "leaving"}
 _RESIDUAL_MEMBERS = {"rotations": "turns"}
 
@@ -115,7 +115,7 @@ def _check_matches(motion: Motion, option: str, expected_type: type, extra: Keye
 def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
     """Encode keys and curves, without frames."""
     _reject_frame_options(keyed, "keyed.sample(), path, keyed=keyed", options)
-    return encode_kps_keys(keyed, format_keys(keyed))
+    return encode_kps_keys(keyed, format_keys(StoredKeys(keyed)))
 
 
 def write_swings(swings: Swings, suffix: str, options: SaveOptions) -> bytes:
@@ -124,11 +124,13 @@ def write_swings(swings: Swings, suffix: str, options: SaveOptions) -> bytes:
     return encode_kps_swings(swings)
 
 
-def format_keys(keyed: KeyedMotion) -> bytes:
+def format_keys(keys: StoredKeys) -> bytes:
     """Return the JSON text of the keys section."""
+    keyed = keys.keyed
+    notes = pack_keys_notes(keyed.notes, is_detail_in_frames=keys.is_detail_in_frames)
     document = build_document(keyed)
     del document["tolerance_mm"]
-    document["notes"] = list(pack_notes(keyed.notes, keyed.tolerance_mm, keyed.name))
+    document["notes"] = list(pack_notes(notes, keyed.tolerance_mm, keyed.name))
     for channel in ("translations", "rotations"):
         document[channel] = [_rename_members(entry, _CURVE_MEMBERS) for entry in document[channel]]
     if document["residual"] is not None:
@@ -149,7 +151,7 @@ def _reject_frame_options(clip: KeyedMotion | Swings, arguments: str, options: S
         )
 
 
-def _parse_keys(text: bytes, path: str, limits: Limits) -> KeyedMotion:
+def _parse_keys(text: bytes, path: str, limits: Limits) -> StoredKeys:
     """Parse the keyed motion of the JSON text in a ``.kps`` file; ``path`` is for messages."""
     for name, stored_name in (_CURVE_MEMBERS | _RESIDUAL_MEMBERS).items():
         # A quote inside a JSON string is escaped, so these bytes only occur as the name of a member.
@@ -160,7 +162,10 @@ def _parse_keys(text: bytes, path: str, limits: Limits) -> KeyedMotion:
     except ModelError as error:
         raise FormatError(path, str(error)) from None
     notes, tolerance_mm = unpack_notes(keyed.notes)
-    return replace(keyed, notes=notes, tolerance_mm=tolerance_mm)
+    is_detail_in_frames = False
+    if keyed.residual is None:
+        notes, is_detail_in_frames = unpack_keys_notes(notes)
+    return StoredKeys(replace(keyed, notes=notes, tolerance_mm=tolerance_mm), is_detail_in_frames)
 
 
 def _sniff(head: bytes) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,12 +16,21 @@ from keypose.storage.header.notes import pack_notes, unpack_notes
 from keypose.swings import Swings
 from keypose.swings.codec import pack, unpack
 
-ParseKeys = Callable[[bytes, str, Limits], KeyedMotion]  # (text of keys, file name, limits)
 MIN_INFLATED_BYTES, MAX_INFLATE_RATIO = 1 << 20, 100  # limits of the inflated size of keys
 EMPTY_DEFLATE_BLOCK = b"\0\0\0\xff\xff"  # a deflate block without content
-DETAIL_IN_FRAMES_NOTE = "the captured detail of these keys is in the frames beside them"
 MAX_ROTATION_DIFFERENCE_RAD = 1e-6  # of equal detail
 MAX_SHIFT_DIFFERENCE = 1e-6  # of equal detail, relative to the figure's height
+
+
+@dataclass(frozen=True, eq=False)
+class StoredKeys:
+    """Keys as they are stored in a file."""
+
+    keyed: KeyedMotion
+    is_detail_in_frames: bool = False  # they have no residual, as it follows from the frames beside them
+
+
+ParseKeys = Callable[[bytes, str, Limits], StoredKeys]  # (text of keys, file name, limits)
 
 
 def deflate_text(text: bytes) -> bytes:
@@ -63,11 +72,11 @@ def unpack_swings(data: bytes, source_name: str) -> Swings:
     return replace(swings, notes=notes, tolerance_mm=tolerance_mm)
 
 
-def remove_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:
-    """Return ``keyed`` without its residual and with a note, if the residual follows from its curves and ``motion``."""
+def remove_detail(keyed: KeyedMotion, motion: Motion) -> StoredKeys:
+    """Return ``keyed`` without its residual, if that follows from its curves and ``motion``."""
     residual = keyed.residual
     if residual is None or residual.frames is not None or len(residual) != motion.n_frames:
-        return keyed
+        return StoredKeys(keyed)
     frames_residual = add_residual(keyed, motion).residual
     assert frames_residual is not None
     rotation_difference, shift_difference = (
@@ -77,18 +86,5 @@ def remove_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:
     if rotation_difference > MAX_ROTATION_DIFFERENCE_RAD or shift_difference > MAX_SHIFT_DIFFERENCE * max(
         motion.height, 0.0
     ):
-        return keyed
-    return replace(keyed, residual=None, notes=(*keyed.notes, DETAIL_IN_FRAMES_NOTE))
-
-
-def is_detail_in_frames(keyed: KeyedMotion) -> bool:
-    """Return whether the detail of ``keyed`` has to be recomputed from the frames beside it."""
-    return keyed.residual is None and DETAIL_IN_FRAMES_NOTE in keyed.notes
-
-
-def restore_detail(keyed: KeyedMotion, motion: Motion) -> KeyedMotion:
-    """Return ``keyed`` with its residual against ``motion``, if its detail was omitted."""
-    if not is_detail_in_frames(keyed):
-        return keyed
-    notes = tuple(note for note in keyed.notes if note != DETAIL_IN_FRAMES_NOTE)
-    return replace(add_residual(keyed, motion), notes=notes)
+        return StoredKeys(keyed)
+    return StoredKeys(replace(keyed, residual=None), is_detail_in_frames=True)

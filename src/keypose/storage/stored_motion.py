@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Self
 import numpy as np
 
 from keypose.arrays import freeze
+from keypose.curves.keyed_motion import add_residual
 from keypose.errors import FormatError, Hint, LimitError, ModelError, OptionError
 from keypose.kinematics import Up
 from keypose.limits import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, Limits, limit_hint
 from keypose.model import KeyedMotion, Motion, Pose, Skeleton
-from keypose.storage.blocks import ParseKeys, inflate_text, is_detail_in_frames, restore_detail, unpack_swings
+from keypose.storage.blocks import ParseKeys, StoredKeys, inflate_text, unpack_swings
 from keypose.storage.byte_source import ByteSource, open_source
 from keypose.storage.container import DescribeContent, compute_checksum, read_contents
 from keypose.storage.group_reader import Damage, GroupReader, find_intact_spans, format_seconds, summarize_damage
@@ -304,12 +305,18 @@ class StoredMotion(HeaderFields):
         If the file also has frames, the captured detail of the keys is recomputed from all frames, so that
         ``sample(1.0)`` reproduces them. Without ``read_frames`` only the keys are read, without their detail.
         """
+        keys = self.stored_keys()
+        if keys is None:
+            return None
+        needs_frames = check_bool("read_frames", read_frames) and self.has_frames and keys.is_detail_in_frames
+        return self._restore_detail(keys.keyed) if needs_frames else keys.keyed
+
+    def stored_keys(self) -> StoredKeys | None:
+        """Return the keys as they are stored, and whether their detail is in the frames; None: the file has none."""
         if not self.has_keys:
             return None
         source_name = self._source.name
-        keyed = self._parse_keys(inflate_text(self._read_block("keys"), source_name), source_name, self._limits)
-        needs_frames = check_bool("read_frames", read_frames) and self.has_frames and is_detail_in_frames(keyed)
-        return self._restore_detail(keyed) if needs_frames else keyed
+        return self._parse_keys(inflate_text(self._read_block("keys"), source_name), source_name, self._limits)
 
     def _restore_detail(self, keyed: KeyedMotion) -> KeyedMotion:
         """Return the keys with their detail recomputed from the frames."""
@@ -321,7 +328,7 @@ class StoredMotion(HeaderFields):
                 expected=f"{self.n_frames} and {self.n_joints}, as beside them",
             )
         try:
-            return restore_detail(keyed, self.motion())
+            return add_residual(keyed, self.motion())
         except LimitError:
             raise
         except FormatError as error:

@@ -1,6 +1,8 @@
-"""The list of notes in a ``.kps`` file, which also holds the tolerance of a motion that came from a lossy file.
+"""The list of notes in a ``.kps`` file, which also holds two facts that version 1 of the layout has no other place for.
 
-Version 1 of the layout has no number for it; outside of the file it is a field.
+They are the tolerance of a motion that came from a lossy file, for which the header has no number, and, in the notes
+of keys, that their detail is in the frames. Files of version 1 must decode to the same bits, so these texts stay until
+the layout has another version. Only this module knows them; outside of a file both are fields.
 """
 
 from __future__ import annotations
@@ -9,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 _TOLERANCE_TEXT = re.compile(r"within (\d+(?:\.\d+)?) mm of the original, by .*\.kps", re.DOTALL)
+_DETAIL_TEXT = "the captured detail of these keys is in the frames beside them"
 
 
 def pack_notes(notes: tuple[str, ...], tolerance_mm: float | None, name: str) -> tuple[str, ...]:
@@ -23,3 +26,13 @@ def unpack_notes(texts: Iterable[str]) -> tuple[tuple[str, ...], float | None]:
         match = _TOLERANCE_TEXT.fullmatch(text)
         notes.append(text) if match is None else tolerances_mm.append(float(match[1]))
     return tuple(notes), sum(tolerances_mm) if tolerances_mm else None
+
+
+def pack_keys_notes(notes: tuple[str, ...], *, is_detail_in_frames: bool) -> tuple[str, ...]:
+    """Return the notes of keys to store, before their tolerance is packed."""
+    return (*notes, _DETAIL_TEXT) if is_detail_in_frames else notes
+
+
+def unpack_keys_notes(notes: tuple[str, ...]) -> tuple[tuple[str, ...], bool]:
+    """Return the notes of keys without residual, and whether their detail is in the frames."""
+    return tuple(note for note in notes if note != _DETAIL_TEXT), _DETAIL_TEXT in notes
