@@ -71,7 +71,7 @@ class HalfSplit:
     def describe(self, clips: Sequence[Clip], half: int) -> list[DescriptionPair]:
         """Describe clips and their mirror images by the spaces of a half."""
         descriptions = [describe_body(body_of(clip), self.spaces[half]) for clip in clips]
-        return [(own, own.mirrored()) for own in descriptions]
+        return [(own, own.mirror()) for own in descriptions]
 
     @cached_property
     def _galleries(self) -> list[dict[str, Gallery]]:

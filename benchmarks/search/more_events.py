@@ -35,7 +35,7 @@ def _event_flags(pose: Posture) -> dict[str, tuple[Bools, float]]:
     speed = np.hypot(pose.travel[:, 0], pose.travel[:, 2])
     return {
         "crouch": ((pose.heights < 0.6) & (chest[:, 1] > 0.15), 0.3),
-        "spin": ((np.abs(_smooth(pose.turning)) > 3.5) & upright, 0.3),
+        "spin": ((np.abs(_smooth(pose.turn_rate)) > 3.5) & upright, 0.3),
         "hands_together": (together & ((left + right)[:, 1] / 2 > 0.15) & upright, 0.2),
         "bow": ((head[:, 2] > 0.3) & (head[:, 1] < 0.45) & (pose.heights > 0.7), 0.3),
         "leg_raise": ((knees > -0.05) & (pose.heights > 0.75) & upright, 0.15),

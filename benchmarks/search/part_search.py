@@ -75,7 +75,7 @@ def build_search(inputs: Inputs) -> Search:
         query_track = tracks[other_half][query.clip].span(query.start_s, query.end_s)
         is_allowed = np.isin(np.arange(len(clips)), query.gallery)
         matches = galleries[other_half].search(
-            query_track, mirrored=query_track.mirrored(), is_allowed=is_allowed, limit=FIRST_FEW
+            query_track, mirrored=query_track.mirror(), is_allowed=is_allowed, limit=FIRST_FEW
         )
         return [Span(match.clip, match.start_s, match.end_s) for match in matches]
 
@@ -101,7 +101,7 @@ def measure_hits(inputs: Inputs, kinds: Sequence[str] = KINDS) -> dict[str, floa
 def measure_speed(inputs: Inputs) -> dict[str, float]:
     """Return milliseconds of a query (mirrored too) over real, mirrored and retimed clips, for the slowest length."""
     own_tracks = [build_part_track(body) for body in inputs.bodies]
-    tracks = [*own_tracks, *(track.mirrored() for track in own_tracks)]
+    tracks = [*own_tracks, *(track.mirror() for track in own_tracks)]
     tracks += [build_part_track(retime(body, FILLER_SPEED)) for body in inputs.bodies[: N_LIBRARY - len(tracks)]]
     library = PartGallery.build(tracks)
     draw = random.Random(SEED)
@@ -113,7 +113,7 @@ def measure_speed(inputs: Inputs) -> dict[str, float]:
             start_s = draw.uniform(0.0, track.duration_s - length_s)
             query_track = track.span(start_s, start_s + length_s)
             start = time.perf_counter(), time.process_time()
-            library.search(query_track, mirrored=query_track.mirrored())
+            library.search(query_track, mirrored=query_track.mirror())
             times.append((time.perf_counter() - start[0], time.process_time() - start[1]))
         first, _ = times[0]  # builds caches that the others use
         median, cpu_median = np.median(times[1:], axis=0)

@@ -65,7 +65,7 @@ class SearchClip:
 
     def mirror(self) -> SearchClip:
         """Return the mirror image."""
-        return SearchClip(f"{self.name}_mirrored", self.label, self.body.mirrored(), self.swing_table.mirrored())
+        return SearchClip(f"{self.name}_mirrored", self.label, self.body.mirror(), self.swing_table.mirror())
 
     def retime(self, speed: float) -> SearchClip:
         """Return the clip at another speed."""
@@ -130,7 +130,7 @@ def describe_query(query: kp.Motion) -> tuple[Description, Description]:
     """Return the descriptions of a clip and its mirror image."""
     own = describe(query)
     assert own is not None
-    return own, own.mirrored()
+    return own, own.mirror()
 
 
 def measure(library: Library) -> dict[str, float]:

@@ -29,9 +29,9 @@ def candidate_recall() -> float:
     for query_clip in random.choice(len(tracks), N_QUERIES, replace=False).tolist():
         query = _random_span(tracks[query_clip], random)
         others = np.arange(len(tracks)) != query_clip
-        best = gallery.search(query, mirrored=query.mirrored(), is_allowed=others, limit=LIMIT)
+        best = gallery.search(query, mirrored=query.mirror(), is_allowed=others, limit=LIMIT)
         query_windows = np.concatenate(
-            [sample_windows(part_windows(orientation)) for orientation in (query, query.mirrored())]
+            [sample_windows(part_windows(orientation)) for orientation in (query, query.mirror())]
         )
         distances = (rows**2).sum(axis=1) - 2.0 * query_windows @ rows.T
         distances[:, clips == query_clip] = np.inf

@@ -58,7 +58,7 @@ def iter_tracks(motion: Motion, speeds: tuple[float, ...], *, mirrored: bool) ->
             return
         yield track
         if mirrored:
-            yield track.mirrored()
+            yield track.mirror()
 
 
 def nearest_rows(vectors: Vectors, queries: Vectors, k: int) -> NDArray[np.intp]:

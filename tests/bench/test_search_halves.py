@@ -35,7 +35,7 @@ class Fake:
     def all(self) -> dict[str, Fake]:
         return dict.fromkeys(RANKING_DESCRIPTORS, self)
 
-    def mirrored(self) -> Fake:
+    def mirror(self) -> Fake:
         return self
 
     def span(self, start_s: float, end_s: float) -> Fake:

@@ -102,10 +102,10 @@ def test_a_body_on_its_side_keeps_its_last_heading() -> None:
 
 def test_mirroring_twice_is_the_identity_and_once_negates_headings() -> None:
     body = body_of(DEMO)
-    np.testing.assert_array_equal(body.mirrored().mirrored().positions, body.positions)
-    np.testing.assert_allclose(np.exp(1j * (body.mirrored().heading + body.heading)), 1, atol=1e-9)
+    np.testing.assert_array_equal(body.mirror().mirror().positions, body.positions)
+    np.testing.assert_allclose(np.exp(1j * (body.mirror().heading + body.heading)), 1, atol=1e-9)
     left, right = INDEX["left_hand"], INDEX["right_hand"]
-    np.testing.assert_array_equal(body.mirrored().positions[:, left] * (-1, 1, 1), body.positions[:, right])
+    np.testing.assert_array_equal(body.mirror().positions[:, left] * (-1, 1, 1), body.positions[:, right])
 
 
 def test_a_missing_joint_has_the_position_of_its_nearest_relative() -> None:
@@ -114,7 +114,7 @@ def test_a_missing_joint_has_the_position_of_its_nearest_relative() -> None:
     )
     body = body_of(replace(DEMO, skeleton=replace(DEMO.skeleton, names=names)))
     assert "left_hand" in body.missing
-    assert body.mirrored().missing == tuple(name.replace("left", "right") for name in body.missing)
+    assert body.mirror().missing == tuple(name.replace("left", "right") for name in body.missing)
     full_body = body_of(DEMO)
     np.testing.assert_allclose(body.positions[:, INDEX["right_hand"]], full_body.positions[:, INDEX["right_hand"]])
 

@@ -134,14 +134,14 @@ def test_one_clip_in_the_skeletons_of_two_exporters(data_dir: Path) -> None:
 @pytest.mark.parametrize("name", clip_vector.KINDS)
 def test_mirrored_windows_equal_those_of_the_mirrored_body(name: str) -> None:
     kind = clip_vector.KINDS[name]
-    own, twin = (clip_vector.covariance_windows(posture(b), kind) for b in (body_of(DEMO), body_of(DEMO).mirrored()))
+    own, twin = (clip_vector.covariance_windows(posture(b), kind) for b in (body_of(DEMO), body_of(DEMO).mirror()))
     np.testing.assert_allclose(clip_vector.mirror_vectors(own, kind.joints), twin, atol=1e-8)
     assert np.abs(own - twin).max() > 0.1
 
 
 def test_describing_the_mirror_image() -> None:
     twin = describe(DEMO, mirrored=True)
-    direct = describe_body(body_of(DEMO).mirrored())
+    direct = describe_body(body_of(DEMO).mirror())
     assert twin is not None and max(farthest(twin, direct).values()) == 0
     assert max(farthest(twin, describe_motion(DEMO)).values()) > 0.1
 
@@ -149,7 +149,7 @@ def test_describing_the_mirror_image() -> None:
 def test_mirror_permutation_of_clip_features() -> None:
     indices, signs = clip_mirror_permutation()
     np.testing.assert_array_equal(indices[indices], np.arange(len(indices)))
-    own, twin = (clip_features(posture(body)) for body in (body_of(DEMO), body_of(DEMO).mirrored()))
+    own, twin = (clip_features(posture(body)) for body in (body_of(DEMO), body_of(DEMO).mirror()))
     np.testing.assert_allclose(own[indices] * signs, twin, atol=1e-8)
     assert np.abs(own - twin).max() > 0.1
 
@@ -178,9 +178,9 @@ def assert_same_but_for_rounding(a: Description, b: Description) -> None:
 @pytest.mark.parametrize("motion", [DEMO, DEMO[:1], DEMO[40:75], DEMO[-150:]], ids=["all", "1 frame", "short", "kick"])
 def test_a_mirrored_description_equals_that_of_the_mirrored_body(motion: kp.Motion) -> None:
     own, body = describe_motion(motion), body_of(motion)
-    assert_same_but_for_rounding(own.mirrored(), describe_body(body.mirrored()))
-    assert_same_but_for_rounding(own.mirrored().mirrored(), own)
-    for name, windows in own.mirrored().all.items():
+    assert_same_but_for_rounding(own.mirror(), describe_body(body.mirror()))
+    assert_same_but_for_rounding(own.mirror().mirror(), own)
+    for name, windows in own.mirror().all.items():
         np.testing.assert_array_equal(np.abs(windows.vectors), np.abs(own.all[name].vectors))
         assert windows.background_distance == own.all[name].background_distance
 
@@ -189,14 +189,14 @@ def test_a_mirrored_description_equals_that_of_the_mirrored_body(motion: kp.Moti
 def test_mirrored_descriptions_of_real_clips(data_dir: Path) -> None:
     for path in sorted((data_dir / "cmu30").glob("*/*.bvh"))[::6]:
         motion = kp.load(path)
-        assert_same_but_for_rounding(describe_motion(motion).mirrored(), describe_body(body_of(motion).mirrored()))
+        assert_same_but_for_rounding(describe_motion(motion).mirror(), describe_body(body_of(motion).mirror()))
 
 
 def test_mirroring_preserves_distances() -> None:
     clips = [describe_motion(DEMO[start : start + 90]) for start in range(0, 270, 45)]
     distances = clip_distances(clips[2], build_galleries(clips))
     np.testing.assert_allclose(
-        clip_distances(clips[2].mirrored(), build_galleries([clip.mirrored() for clip in clips])), distances, atol=1e-4
+        clip_distances(clips[2].mirror(), build_galleries([clip.mirror() for clip in clips])), distances, atol=1e-4
     )
 
 
@@ -249,7 +249,7 @@ def test_where_windows_start(n_frames: int, expected: list[int]) -> None:
 
 def test_mirroring_exchanges_the_facts_of_both_sides() -> None:
     body = body_of(DEMO)
-    own, twin = facts(posture(body)), facts(posture(body.mirrored()))
+    own, twin = facts(posture(body)), facts(posture(body.mirror()))
     sided = (own.shape[1] - 14) // 2
     np.testing.assert_array_equal(own[:, :sided], twin[:, sided : 2 * sided])
     np.testing.assert_array_equal(own[:, 2 * sided :], twin[:, 2 * sided :])
@@ -282,7 +282,7 @@ def test_a_clip_is_nearest_to_itself_and_to_its_mirror_image() -> None:
 
 CUTS = [describe_motion(DEMO[start : start + length]) for start in range(0, 300, 20) for length in (25, 60)]
 QUERY = describe_motion(DEMO[100:150])
-TWIN = describe_body(body_of(DEMO[100:150]).mirrored())
+TWIN = describe_body(body_of(DEMO[100:150]).mirror())
 
 
 @pytest.mark.parametrize("keep", [1, 5, len(CUTS), 1000])

@@ -86,14 +86,14 @@ def test_position_heading_size_and_rate_do_not_matter(changed: kp.Motion) -> Non
 
 def test_a_mirrored_track_equals_that_of_the_mirrored_body() -> None:
     np.testing.assert_allclose(
-        TRACK.mirrored().vectors.astype(float), build_part_track(BODY.mirrored()).vectors.astype(float), atol=2e-3
+        TRACK.mirror().vectors.astype(float), build_part_track(BODY.mirror()).vectors.astype(float), atol=2e-3
     )
-    np.testing.assert_array_equal(TRACK.mirrored().mirrored().vectors, TRACK.vectors)
-    assert np.abs(TRACK.mirrored().vectors.astype(float) - TRACK.vectors).max() > 0.1
+    np.testing.assert_array_equal(TRACK.mirror().mirror().vectors, TRACK.vectors)
+    assert np.abs(TRACK.mirror().vectors.astype(float) - TRACK.vectors).max() > 0.1
 
 
 def test_mirroring_exchanges_limbs_and_negates_odd_features() -> None:
-    plain, mirrored = group_features(posture(BODY)), group_features(posture(BODY.mirrored()))
+    plain, mirrored = group_features(posture(BODY)), group_features(posture(BODY.mirror()))
     for group, other in (("left_arm", "right_arm"), ("right_leg", "left_leg")):
         np.testing.assert_allclose(mirrored[group], plain[other], atol=1e-9)
     np.testing.assert_allclose(mirrored["trunk"], plain["trunk"] * np.where(IS_ODD, -1.0, 1.0), atol=1e-9)
@@ -170,7 +170,7 @@ def test_invalid_spans_are_refused(start: float, end: float) -> None:
 )
 def test_the_same_part_is_the_first_hit_with_its_exact_span(start: float, end: float) -> None:
     part = TRACK.span(start, end)
-    best = GALLERY.search(part, mirrored=part.mirrored())[0]
+    best = GALLERY.search(part, mirrored=part.mirror())[0]
     assert (best.clip, best.mirrored, best.speed) == (0, False, 1.0)
     assert best.start_s == pytest.approx(start, abs=1e-6)
     assert best.end_s == pytest.approx(min(end, TRACK.duration_s), abs=1e-6)
@@ -186,9 +186,9 @@ def test_every_part_of_a_long_track_is_found_exactly(n: int) -> None:
 
 
 def test_a_mirrored_part_is_found_only_if_requested() -> None:
-    part = TRACK.span(1.0, 2.5).mirrored()
+    part = TRACK.span(1.0, 2.5).mirror()
     assert GALLERY.search(part, limit=1)[0].score < 0.98
-    best = GALLERY.search(part, mirrored=part.mirrored(), limit=1)[0]
+    best = GALLERY.search(part, mirrored=part.mirror(), limit=1)[0]
     assert best.clip == 0 and best.mirrored and best.score == pytest.approx(1.0, abs=1e-5)
     assert (best.start_s, best.end_s) == pytest.approx((1.0, 2.5))
 
@@ -206,10 +206,10 @@ def test_slower_and_faster_ones_are_found(speed: float) -> None:
 @pytest.mark.parametrize("n", [1, 2, 5, 10])
 def test_short_queries_equal_the_naive_search(n: int, joints: tuple[str, ...] | None) -> None:
     query = random_track(n, 100 + n)
-    variants = build_variants(query, query.mirrored(), joints)
+    variants = build_variants(query, query.mirror(), joints)
     expected = [(naive_best(variants, track.vectors.astype(float)), k) for k, track in enumerate(TRACKS)]
     expected = sorted((each for each in expected if each[0][0] > 0), key=lambda each: (-each[0][0], each[0][1]))
-    matches = PartGallery.build(TRACKS).search(query, mirrored=query.mirrored(), joints=joints)
+    matches = PartGallery.build(TRACKS).search(query, mirrored=query.mirror(), joints=joints)
     assert [match.clip for match in matches] == [k for _, k in expected] and matches
     for match, ((similarity_value, variant, shift), k) in zip(matches, expected, strict=True):
         assert 1 - match.distance == pytest.approx(similarity_value, abs=2e-6)
@@ -224,7 +224,7 @@ def test_short_queries_equal_the_naive_search(n: int, joints: tuple[str, ...] | 
 @pytest.mark.parametrize("n", [8, 13, 30])
 def test_correlation_equals_the_naive_one(n: int, stride: int) -> None:
     query = random_track(n, 7 * n)
-    variants = build_variants(query, query.mirrored(), ("arms", "trunk"))
+    variants = build_variants(query, query.mirror(), ("arms", "trunk"))
     samples = PartGallery.build(TRACKS).level
     level = Level.build(samples.vectors, samples.firsts, stride)
     clips = np.split(samples.vectors, samples.firsts[1:-1])
@@ -250,8 +250,8 @@ def test_moving_means_equal_the_naive_ones(stride: int) -> None:
 
 def test_matches_of_long_queries_have_correct_distances() -> None:
     query = random_track(33, 5)
-    variants = build_variants(query, query.mirrored(), None)
-    matches = PartGallery.build(TRACKS).search(query, mirrored=query.mirrored())
+    variants = build_variants(query, query.mirror(), None)
+    matches = PartGallery.build(TRACKS).search(query, mirrored=query.mirror())
     assert matches == sorted(matches, key=lambda match: match.distance) and len(matches) > 3
     for match in matches:
         clip = TRACKS[match.clip].vectors.astype(float)
@@ -274,12 +274,12 @@ def test_only_the_parts_of_the_body_that_matter() -> None:
 
 
 def test_a_requested_left_arm_matches_a_mirrored_right_arm() -> None:
-    vectors = TRACKS[-1].mirrored().vectors.copy()
+    vectors = TRACKS[-1].mirror().vectors.copy()
     others = np.setdiff1d(np.arange(SIZE), AXES * ALL["right_arm"] + np.arange(AXES))
     vectors[:, others] = random_track(64, 51).vectors[:, others]
     query = TRACKS[-1].span(1.0, 2.0)
     gallery = PartGallery.build([PartTrack(vectors, 6.4)])
-    best = gallery.search(query, mirrored=query.mirrored(), joints=("left_arm",))[0]
+    best = gallery.search(query, mirrored=query.mirror(), joints=("left_arm",))[0]
     assert best.mirrored and best.score == pytest.approx(1.0, abs=1e-5) and best.start_s == pytest.approx(1.0)
 
 

@@ -155,7 +155,7 @@ def test_a_clip_is_its_own_nearest(demo: kp.Motion, demo_table: SwingTable) -> N
     assert (match.shift_s, match.start_s, match.mirrored) == (0.0, 0.0, False)
     assert match.end_s == demo.duration_s
     assert {each.body_part for each in match.swing_matches} == {BODY_PARTS[k] for k in np.unique(demo_table.body_parts)}
-    assert overlap_scores(demo_table, [demo_table, demo_table.mirrored()], mirrored=True) == pytest.approx(
+    assert overlap_scores(demo_table, [demo_table, demo_table.mirror()], mirrored=True) == pytest.approx(
         [1.0, 1.0], abs=1e-6
     )
 
@@ -220,7 +220,7 @@ def test_a_mirrored_motion_matches_as_mirrored(demo: kp.Motion, demo_table: Swin
     assert match.mirrored
     assert match.score > 0.99
     assert overlap(mirrored_table, demo_table, mirrored=False).score < 0.8
-    twice = demo_table.mirrored().mirrored()
+    twice = demo_table.mirror().mirror()
     np.testing.assert_array_equal(twice.axes, demo_table.axes)
     np.testing.assert_array_equal(twice.body_parts, demo_table.body_parts)
 
@@ -268,4 +268,4 @@ def test_only_some_parts_count(demo_table: SwingTable) -> None:
     np.testing.assert_array_equal(some.present, demo_table.present & is_left)
     full, part = overlap(some, demo_table, mirrored=False), overlap(some, demo_table.restrict(is_left), mirrored=False)
     assert full == part
-    assert overlap(some, demo_table.mirrored()).mirrored
+    assert overlap(some, demo_table.mirror()).mirrored

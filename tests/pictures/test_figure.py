@@ -11,7 +11,7 @@ import pytest
 
 import keypose as kp
 from keypose.kinematics import heights_above
-from keypose.pictures.figure import MAX_PARTS, Body, build_body
+from keypose.pictures.figure import MAX_HULLS, Body, build_body
 from keypose.pictures.figure.body import find_links
 from support.motions import ANY_SKELETON, markers, motion
 
@@ -19,7 +19,7 @@ DEMO = kp.demo_motion(30)
 
 
 def kinds(body: Body, side: str | None = None) -> list[str]:
-    return sorted(part.kind for part in body.parts if side in (None, part.side))
+    return sorted(hull.kind for hull in body.hulls if side in (None, hull.side))
 
 
 def test_parts_of_a_person() -> None:
@@ -28,16 +28,16 @@ def test_parts_of_a_person() -> None:
     assert kinds(body, "middle") == ["core", "core", "head", "nose", "trunk", "trunk"]
     assert body.n_omitted == 0
     assert body.size == pytest.approx(DEMO.height, rel=0.1)
-    for part in body.parts:
-        assert len(part.points) == len(part.radii)
-        assert all(0 < radius < 0.08 * body.size for radius in part.radii)
-    limbs = [part for part in body.parts if part.kind == "limb"]
-    assert all(len(part.points) == 2 and part.radii[0] >= part.radii[1] for part in limbs)  # they taper
+    for hull in body.hulls:
+        assert len(hull.points) == len(hull.radii)
+        assert all(0 < radius < 0.08 * body.size for radius in hull.radii)
+    limbs = [hull for hull in body.hulls if hull.kind == "limb"]
+    assert all(len(hull.points) == 2 and hull.radii[0] >= hull.radii[1] for hull in limbs)  # they taper
 
 
 def test_limbs_lie_between_the_joints_of_that_side() -> None:
     names, body = DEMO.skeleton.anatomy.body_parts, build_body(DEMO)
-    pairs = {tuple(names[p] for p in part.points) for part in body.parts if part.kind == "limb"}
+    pairs = {tuple(names[p] for p in hull.points) for hull in body.hulls if hull.kind == "limb"}
     assert pairs == {
         (f"{side}_{upper}", f"{side}_{lower}")
         for side in ("left", "right")
@@ -55,7 +55,7 @@ def test_order_of_body_points() -> None:
     for k, (joint, offset) in enumerate(zip(body.carriers, body.offsets, strict=True)):
         distance = np.linalg.norm(points[:, n_skeleton_points + k] - joints[:, joint], axis=-1)
         assert np.allclose(distance, np.linalg.norm(offset))  # it is carried, not left behind
-    assert max(max(part.points) for part in body.parts) < points.shape[1]
+    assert max(max(hull.points) for hull in body.hulls) < points.shape[1]
 
 
 def test_nose_and_toes_point_forward() -> None:
@@ -65,11 +65,11 @@ def test_nose_and_toes_point_forward() -> None:
     left = points[:, body_parts.index("left_thigh")] - points[:, body_parts.index("right_thigh")]
     up = points[:, body_parts.index("head")] - points[:, body_parts.index("hips")]
     ahead = np.cross(left, up)
-    (nose,) = [part for part in body.parts if part.kind == "nose"]
-    (head,) = [part for part in body.parts if part.kind == "head"]
+    (nose,) = [hull for hull in body.hulls if hull.kind == "nose"]
+    (head,) = [hull for hull in body.hulls if hull.kind == "head"]
     gaze = points[:, nose.points[1]] - points[:, head.points[0]]
     assert (np.einsum("fk,fk->f", gaze, ahead) > 0).mean() > 0.95
-    for foot in (part for part in body.parts if part.kind == "foot"):
+    for foot in (hull for hull in body.hulls if hull.kind == "foot"):
         ankle, _, heel, tip = foot.points
         assert np.linalg.norm(points[:, tip] - points[:, ankle], axis=-1).min() > 0.05 * body.size
         assert (np.einsum("fk,fk->f", points[:, heel] - points[:, ankle], points[:, tip] - points[:, ankle]) < 0).all()
@@ -85,7 +85,7 @@ def test_a_root_on_the_floor_is_no_part_of_the_body() -> None:
     names = ("Reference", "Hips", "Spine", "Head", "LeftUpLeg", "RightUpLeg")
     offsets = [[0, 0, 0], [0, 1.0, 0], [0, 0.3, 0], [0, 0.3, 0], [0.1, -0.1, 0], [-0.1, -0.1, 0]]
     body = build_body(motion([-1, 0, 1, 2, 1, 1], offsets, names=names))
-    assert all(0 not in part.points for part in body.parts)
+    assert all(0 not in hull.points for hull in body.hulls)
 
 
 def test_helper_joints_are_not_drawn_as_limbs() -> None:
@@ -98,7 +98,7 @@ def test_helper_joints_are_not_drawn_as_limbs() -> None:
                                 [0.1, -0.1, 0], [0, -0.45, 0], [0, -0.4, 0]]):  # fmt: skip
         offsets[k] = offset
     body = build_body(motion(parents, offsets, names=names))
-    used_points = {point for part in body.parts for point in part.points}
+    used_points = {point for hull in body.hulls for point in hull.points}
     assert used_points.isdisjoint({4, 5, 7, 10, 11})
     assert "hand" in kinds(body, "left")
 
@@ -107,24 +107,24 @@ def test_longest_limbs_are_drawn_and_others_counted() -> None:
     lengths = np.random.default_rng(0).permutation(1000) + 100.0
     m = motion([-1, *([0] * 1000)], np.concatenate(([[0, 0, 0]], lengths[:, None] * [0, 1, 0])))
     body = build_body(m)
-    ends = [part.points[1] for part in body.parts]
-    assert len(ends) == MAX_PARTS
-    assert np.linalg.norm(m.skeleton.offsets[ends], axis=1).min() == 100 + 1000 - MAX_PARTS
-    assert body.n_omitted == 1000 - MAX_PARTS
+    ends = [hull.points[1] for hull in body.hulls]
+    assert len(ends) == MAX_HULLS
+    assert np.linalg.norm(m.skeleton.offsets[ends], axis=1).min() == 100 + 1000 - MAX_HULLS
+    assert body.n_omitted == 1000 - MAX_HULLS
 
 
 @pytest.mark.parametrize("name", ANY_SKELETON)
 def test_any_skeleton_has_a_body(name: str) -> None:
     m = ANY_SKELETON[name]
     body = build_body(m)
-    assert 1 <= len(body.parts) <= MAX_PARTS + 200
+    assert 1 <= len(body.hulls) <= MAX_HULLS + 200
     assert body.size > 0
     assert np.isfinite(body.points_at(m, [0])).all()
 
 
 def test_markers_take_their_side_from_names_that_come_in_pairs() -> None:
     m = motion([-1] * 5, np.eye(5, 3), names=("Sub:LFHD", "Sub:RFHD", "Sub:LONE", "LeftWrist", "C7"))
-    sides = {part.points[0]: part.side for part in build_body(m).parts if part.kind == "marker"}
+    sides = {hull.points[0]: hull.side for hull in build_body(m).hulls if hull.kind == "marker"}
     assert [sides[k] for k in range(5)] == ["left", "right", "middle", "left", "middle"]
 
 
@@ -140,7 +140,7 @@ def test_rods_join_markers_that_keep_their_distance() -> None:
     assert find_links(markers(60).translations, 1700.0) == []
     m = motion([-1] * 4, np.zeros((4, 3)), frames=40)
     body = build_body(replace(m, translations=world * 1000))
-    assert sorted(part.points for part in body.parts if part.kind == "limb") == [(0, 1), (1, 2)]
+    assert sorted(hull.points for hull in body.hulls if hull.kind == "limb") == [(0, 1), (1, 2)]
     assert kinds(body).count("marker") == 4
 
 
@@ -164,8 +164,8 @@ def test_real_people_of_every_exporter_stand_on_their_feet(data_dir) -> None:
         assert {"head", "hand", "foot", "trunk"} <= set(kinds(body)), path.name
         assert kinds(body, "left") == kinds(body, "right"), path.name
         points = heights_above(body.points_at(m, range(0, m.n_frames, max(1, m.n_frames // 20))), m.up)
-        feet = [p for part in body.parts if part.kind == "foot" for p in part.points]
-        head = next(part.points[0] for part in body.parts if part.kind == "head")
+        feet = [p for hull in body.hulls if hull.kind == "foot" for p in hull.points]
+        head = next(hull.points[0] for hull in body.hulls if hull.kind == "head")
         assert np.median(points[:, head] - points[:, feet].min(axis=1)) > 0.5 * body.size, path.name
 
 
@@ -173,9 +173,9 @@ def test_real_people_of_every_exporter_stand_on_their_feet(data_dir) -> None:
 def test_a_fox_has_a_tail_and_a_snout(data_dir) -> None:
     m = kp.load(data_dir / "gltf" / "Fox.glb")
     body = build_body(m)
-    ends = [part.points[-1] for part in body.parts]
+    ends = [hull.points[-1] for hull in body.hulls]
     tail = [m.skeleton.names[end] for end in ends if end < m.n_joints and "Tail" in m.skeleton.names[end]]
     assert len(tail) >= 2
-    (head,) = [part for part in body.parts if part.kind == "head"]
+    (head,) = [hull for hull in body.hulls if hull.kind == "head"]
     skull, snout = (body.points_at(m, [0])[0, p] for p in head.points)
     assert snout[2] > skull[2]  # it looks along z

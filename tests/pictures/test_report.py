@@ -172,7 +172,7 @@ def test_player_points_are_exact_up_to_rounding(motion: kp.Motion, analysis: Cli
     assert set(range(0, 241, 2)) | set(analysis.keyed.keys.tolist()) | {240} == set(payload["stored_frames"].tolist())
     assert clip.n_stored_frames == len(payload["stored_frames"])
     assert clip.rounding_mm < 0.5
-    used = sorted({point for part in body.parts for point in part.points})
+    used = sorted({point for hull in body.hulls for point in hull.points})
     for figure_index, clip_motion in enumerate((motion, analysis.rebuilt)):
         world = body.points_at(clip_motion, payload["stored_frames"].astype(int))[:, used] * motion.mm_per_unit
         player_points = payload["points"][:, figure_index]

@@ -9,8 +9,8 @@ import pytest
 
 import keypose as kp
 from keypose.cli.app import run
-from keypose.pictures.figure import MAX_PARTS
-from keypose.pictures.figure.paint import MAX_SOLID_PARTS
+from keypose.pictures.figure import MAX_HULLS
+from keypose.pictures.figure.paint import MAX_SOLID_HULLS
 from keypose.pictures.strip import LAYOUTS
 from keypose.pictures.strip.canvas import HEIGHT_PX
 from keypose.pictures.strip.scene import MIN_KEY_OPACITY
@@ -46,7 +46,7 @@ def test_its_numbers_are_those_of_the_pictures() -> None:
     assert all(f"`{view}`" in PAGE for view in ANGLES)
     assert f"`height_px` ({HEIGHT_PX:g} for a row)" in PAGE
     assert (
-        f"more than {MAX_SOLID_PARTS} parts is drawn as strokes, dashed on its right; one of more than {MAX_PARTS}"
+        f"more than {MAX_SOLID_HULLS} parts is drawn as strokes, dashed on its right; one of more than {MAX_HULLS}"
         in PAGE
     )
     assert f"The least important pose has {100 * MIN_KEY_OPACITY:g} % opacity." in PAGE

@@ -94,7 +94,7 @@ class CanonicalBody(Frozen):
         last = np.searchsorted(valid, np.arange(len(p)), side="right") - 1
         return freeze(angles[np.maximum(last, 0)])
 
-    def mirrored(self) -> CanonicalBody:
+    def mirror(self) -> CanonicalBody:
         """Return the body with left and right exchanged."""
         flipped = self.positions[:, PARTNERS] * np.array((-1.0, 1.0, 1.0))
         return CanonicalBody(freeze(flipped), tuple(sorted(JOINTS[PARTNERS[INDEX[joint]]] for joint in self.missing)))

@@ -16,7 +16,7 @@ from keypose.pictures.chart import Axis, Line, Mark, chart
 from keypose.pictures.chart.axes import ROW_PX, TEXT_PX, Area, draw_x, frame_scale, horizontal_ticks
 from keypose.pictures.error_curve import MAX_CLIFFS, plot_errors
 from keypose.pictures.figure import Body, build_body
-from keypose.pictures.figure.paint import MAX_SOLID_PARTS
+from keypose.pictures.figure.paint import MAX_SOLID_HULLS
 from keypose.pictures.strip import strip
 from keypose.pictures.svg import Picture, document, find_theme, number, text_element
 from keypose.pictures.timeline import timeline
@@ -36,8 +36,8 @@ _TH = _CELL + "padding:0 1.2em 0 0;font-weight:400;opacity:0.65;white-space:nowr
 _TD = _CELL + "padding:0"
 
 POSES = 6
-# Figures with many parts (such as markers) have fewer poses, to limit the size of the card.
-MANY_BODY_PARTS, FEW_POSES = 30, 3
+# Figures with many hulls (such as markers) have fewer poses, to limit the size of the card.
+MANY_HULLS, FEW_POSES = 30, 3
 STRIP_PX = 170.0
 
 MIN_HEIGHT = 0.35  # height of the least important key relative to the most important
@@ -58,7 +58,7 @@ def motion_card(motion: Motion) -> str:
     depends on all of them (see ``Motion.height``).
     """
     body = build_body(motion)
-    poses = FEW_POSES if MANY_BODY_PARTS < len(body.parts) <= MAX_SOLID_PARTS else POSES
+    poses = FEW_POSES if MANY_HULLS < len(body.hulls) <= MAX_SOLID_HULLS else POSES
     frames = np.unique(np.linspace(0, motion.n_frames - 1, poses).round().astype(int)).tolist()
     return render_card(
         motion.name,

@@ -182,10 +182,10 @@ class Theme:
         return self.colours[colour]
 
 
-def mix(colour: str, other: str, part: float) -> str:
-    """Return ``colour`` mixed with a share ``part`` (0 to 1) of ``other``, all ``#rrggbb``."""
+def mix(colour: str, other: str, share: float) -> str:
+    """Return ``colour`` mixed with a ``share`` (0 to 1) of ``other``, all ``#rrggbb``."""
     rgb, other_rgb = ([int(c[i : i + 2], 16) for i in (1, 3, 5)] for c in (colour, other))
-    return "#" + "".join(f"{round(a + part * (b - a)):02x}" for a, b in zip(rgb, other_rgb, strict=True))
+    return "#" + "".join(f"{round(a + share * (b - a)):02x}" for a, b in zip(rgb, other_rgb, strict=True))
 
 
 def find_theme(name: str) -> Theme:
@@ -221,8 +221,8 @@ def _colours(paper: str, ink: str, far: str, lit: str) -> dict[str, str]:
     }
     for side, colour in _BODY.items():
         for tone in range(TONES):
-            part = tone / (TONES - 1)
-            plain[f"{side}{tone}"] = mix(mix(colour, far, 0.42 * (1 - part)), lit, 0.12 * part)
+            share = tone / (TONES - 1)
+            plain[f"{side}{tone}"] = mix(mix(colour, far, 0.42 * (1 - share)), lit, 0.12 * share)
             plain[f"{side}_dark{tone}"] = mix(plain[f"{side}{tone}"], _SHADE, 0.38)
     hot = _HOT if paper > "#8" else ("#862e9c", "#f76707", "#ffe066")
     for step in range(STEPS):
@@ -233,8 +233,8 @@ def _colours(paper: str, ink: str, far: str, lit: str) -> dict[str, str]:
 
 
 def _heat(hot: tuple[str, str, str], step: int) -> str:
-    part = step / (STEPS - 1)
-    return mix(hot[0], hot[1], 2 * part) if part <= 0.5 else mix(hot[1], hot[2], 2 * part - 1)
+    share = step / (STEPS - 1)
+    return mix(hot[0], hot[1], 2 * share) if share <= 0.5 else mix(hot[1], hot[2], 2 * share - 1)
 
 
 def _faint(step: int) -> float:

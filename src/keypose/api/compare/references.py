@@ -172,7 +172,7 @@ class Columns:
     motion: Motion
     channels: Channels
     values: Floats  # (T, D) file units, radians
-    moving: Bools  # (C,) mask over all numbers
+    is_moving: Bools  # (C,) mask over all numbers
     weights: Floats  # (D,) mm per unit of each
 
     @staticmethod
@@ -180,20 +180,20 @@ class Columns:
         """Return the columns of a motion; the figure must have a height."""
         channels = build_channels(motion, "euler")
         every = np.concatenate((channels.translations, channels.rotations), axis=2).reshape(motion.n_frames, -1)
-        moving = (every != every[0]).any(axis=0)
+        is_moving = (every != every[0]).any(axis=0)
         rotation_weights = np.repeat(compute_reaches_mm(motion)[:, None], 3, axis=1)
         weights = np.concatenate((np.full_like(rotation_weights, motion.mm_per_unit), rotation_weights), axis=1).ravel()
-        return Columns(motion, channels, every[:, moving], moving, weights[moving])
+        return Columns(motion, channels, every[:, is_moving], is_moving, weights[is_moving])
 
     @property
     def n_still(self) -> int:
         """Return how many numbers never change: each is stored once."""
-        return int((~self.moving).sum())
+        return int((~self.is_moving).sum())
 
     def rebuild(self, values: Floats) -> Motion:
         """Return the motion with other numbers (T, D) in place of those that change."""
         every = np.concatenate((self.channels.translations, self.channels.rotations), axis=2)
-        every.reshape(len(every), -1)[:, self.moving] = values
+        every.reshape(len(every), -1)[:, self.is_moving] = values
         orders = self.channels.rotation_orders or ()
         rotations = [from_euler(every[:, joint, 3:], order) for joint, order in enumerate(orders)]
         translations = np.ascontiguousarray(every[..., :3])

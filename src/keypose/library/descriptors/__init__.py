@@ -45,7 +45,7 @@ def describe(motion: Motion, *, mirrored: bool = False) -> Description | None:
     body = canonical_body(motion)
     if body is None:
         return None
-    return describe_body(body.mirrored() if mirrored else body)
+    return describe_body(body.mirror() if mirrored else body)
 
 
 def describe_body(body: CanonicalBody, spaces: LearnedSpaces | None = None) -> Description:

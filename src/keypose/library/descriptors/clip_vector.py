@@ -63,7 +63,7 @@ def _statistics(body: Posture) -> Floats:
     """Return percentiles of positions and speeds of nine joints, and of travel, turning and height."""
     speeds = np.linalg.norm(body.velocities[:, WHOLE], axis=-1)
     positions = body.positions[:, WHOLE].reshape(len(speeds), -1)
-    columns = np.column_stack((positions, 0.3 * speeds, 0.5 * body.travel, 0.3 * body.turning, body.heights))
+    columns = np.column_stack((positions, 0.3 * speeds, 0.5 * body.travel, 0.3 * body.turn_rate, body.heights))
     return np.asarray(np.percentile(columns, PERCENTILES, axis=0)).ravel()
 
 
@@ -96,7 +96,7 @@ def facts(body: Posture) -> Bools:
         np.abs(body.travel[:, 0]) > 0.4,
         body.travel[:, 1] > 0.6,
         body.travel[:, 1] < -0.6,
-        np.abs(body.turning) > 1.5,
+        np.abs(body.turn_rate) > 1.5,
     ]
     return np.column_stack((*both[0], *both[1], *whole_body))
 
@@ -186,7 +186,7 @@ def frame_features(body: Posture, joints: Ints) -> Floats:
     """Return (T, N): weighted positions and velocities of ``joints`` and the travel of each frame."""
     t = len(body.positions)
     positions, velocities = body.positions[:, joints].reshape(t, -1), body.velocities[:, joints].reshape(t, -1)
-    travel = np.column_stack((body.travel, body.turning))
+    travel = np.column_stack((body.travel, body.turn_rate))
     return np.concatenate((positions, VELOCITY_WEIGHT * velocities, TRAVEL_WEIGHT * travel), axis=1)
 
 

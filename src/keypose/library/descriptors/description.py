@@ -56,15 +56,15 @@ class Description(Frozen):
         """All descriptors of the clip and of its windows."""
         return {**self.clip, **self.windows}
 
-    def mirrored(self) -> Description:
+    def mirror(self) -> Description:
         """Return the description of the mirror image: some signs change; weights and background distances do not."""
         return Description(
-            {name: _mirrored(windows) for name, windows in self.clip.items()},
-            {name: _mirrored(windows) for name, windows in self.windows.items()},
+            {name: _mirror(windows) for name, windows in self.clip.items()},
+            {name: _mirror(windows) for name, windows in self.windows.items()},
         )
 
 
-def _mirrored(windows: Windows) -> Windows:
+def _mirror(windows: Windows) -> Windows:
     signs = np.where(np.arange(windows.vectors.shape[1]) < EVEN_AXES, 1.0, -1.0).astype(np.float32)
     return replace(windows, vectors=freeze(windows.vectors * signs))
 
@@ -75,7 +75,7 @@ class Posture(Frozen):
 
     positions: Floats  # (T, 17, 3) from the hips
     travel: Floats  # (T, 3) velocity of the hips
-    turning: Floats  # (T,) change of heading per second, to the left
+    turn_rate: Floats  # (T,) change of heading per second, to the left
     heights: Floats  # (T,) of the hips above the clip's floor
 
     @cached_property
@@ -91,7 +91,7 @@ def posture(body: CanonicalBody) -> Posture:
     return Posture(
         positions=rotate_about_y(p - p[:, :1], -body.heading[:, None]),
         travel=rotate_about_y(per_second(body.root), -body.heading),
-        turning=per_second(body.heading),
+        turn_rate=per_second(body.heading),
         heights=p[:, 0, 1] - floor,
     )
 

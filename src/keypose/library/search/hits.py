@@ -157,7 +157,7 @@ class SwingMatchLoader:
             )
         query_table = query if self._joints is None else query.restrict(select_swing_parts(self._joints))
         variants = (
-            (query_table, query_table.mirrored())
+            (query_table, query_table.mirror())
             if any(candidate.mirrored for candidate in self._candidates)
             else (query_table,)
         )

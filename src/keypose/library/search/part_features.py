@@ -31,7 +31,7 @@ GROUPS = tuple(SPACES)
 # Weights with which features in other units are about as important as positions in metres.
 VELOCITY_WEIGHT = 0.1  # seconds
 TRAVEL_WEIGHT = 0.3
-TURNING_WEIGHT = 0.2
+TURN_RATE_WEIGHT = 0.2
 HEIGHT_WEIGHT = 1.5  # of limbs above the floor
 
 _JOINTS_OF = {"arm": LIMBS[:3], "leg": LIMBS[3:]}
@@ -89,7 +89,7 @@ class PartTrack(Frozen):
         after = start + self.start_offset_s - first / RATE
         return PartTrack(self.vectors[first : first + n], end - start, after)
 
-    def mirrored(self) -> PartTrack:
+    def mirror(self) -> PartTrack:
         """Return the track with left and right exchanged."""
         indices, signs = mirror_permutation()
         return replace(self, vectors=freeze((self.vectors[:, indices] * signs).astype(np.float16)))
@@ -160,7 +160,7 @@ def _trunk_features(body: Posture) -> Floats:
             positions.reshape(t, -1),
             VELOCITY_WEIGHT * velocities.reshape(t, -1),
             TRAVEL_WEIGHT * body.travel,
-            TURNING_WEIGHT * body.turning,
+            TURN_RATE_WEIGHT * body.turn_rate,
             positions[:, :, 1] + body.heights[:, None],
             body.heights,
         )

@@ -80,7 +80,7 @@ class PartGallery(Frozen):
         """Return the spans most similar to ``query``, best first: one per clip, or ``multiple`` without overlap.
 
         The query is compared at its own speed, at 0.7 and at 1.4 times this speed. ``mirrored``: also its mirror image,
-        ``query.mirrored()``. ``is_allowed`` (C,): only these clips. ``joints``: only these body parts of the query are
+        ``query.mirror()``. ``is_allowed`` (C,): only these clips. ``joints``: only these body parts of the query are
         compared: left_arm, right_arm, left_leg, right_leg, trunk, arms, legs. A clip shorter than the query matches as
         a whole, at the best position in the query; its score is the lower the more of the query is beyond it.
         Similarity below 0 is no match, so there may be fewer matches than ``limit``.

@@ -98,7 +98,7 @@ class Query:
             if self.clip_id not in stored:
                 raise self.no_body_error()
             description = stored[self.clip_id]
-        return [description, description.mirrored()] if mirrored else [description]
+        return [description, description.mirror()] if mirrored else [description]
 
     def load_track(self, connection: sa.Connection, source: CandidateSource) -> PartTrack:
         """Return the track for part search."""

@@ -114,7 +114,7 @@ class TrackRanker:
         """Return where the query matches best in each clip."""
         if not self._variants:
             track = self.query.load_track(connection, source).span(self.start_s, self.end_s)
-            self._variants.extend((track, track.mirrored()) if self.mirrored else (track,))
+            self._variants.extend((track, track.mirror()) if self.mirrored else (track,))
         clips = source.part_candidates(connection, self._variants, clip_query, n_candidates)
         if clips.gallery is None:
             return []

@@ -76,9 +76,9 @@ class SwingSpan(NamedTuple):
         """Return the span of a whole clip."""
         return cls(swing_table, 0.0, swing_table.duration_s)
 
-    def mirrored(self) -> SwingSpan:
+    def mirror(self) -> SwingSpan:
         """Return the span with left and right exchanged."""
-        return self._replace(swing_table=self.swing_table.mirrored())
+        return self._replace(swing_table=self.swing_table.mirror())
 
     def times(self, rows: Ints) -> NDArray[np.float64]:
         """Return (R, 2) start and end of some swings, clipped to the span."""
@@ -98,7 +98,7 @@ def overlap(
         SwingSpan.whole_clip(each if isinstance(each, SwingTable) else build_swing_table(each))
         for each in (query, other)
     )
-    variants = (query_span, query_span.mirrored()) if mirrored else (query_span,)
+    variants = (query_span, query_span.mirror()) if mirrored else (query_span,)
     alignments = [_align(variant, other_span, axes) for variant in variants]
     best = int(np.argmax([each.score for each in alignments]))
     shift_s = alignments[best].shift / RATE
@@ -122,7 +122,7 @@ def overlap_scores(
 ) -> Floats:
     """Return the scores of ``overlap`` for many clips (N,)."""
     query_span = SwingSpan.whole_clip(query)
-    variants = (query_span, query_span.mirrored()) if mirrored else (query_span,)
+    variants = (query_span, query_span.mirror()) if mirrored else (query_span,)
     scores_by_variant = [
         [_align(variant, SwingSpan.whole_clip(other), axes).score for other in others] for variant in variants
     ]
@@ -182,7 +182,7 @@ class SwingTable(Frozen):
         for name, shape in {"starts_s": (n,), "ends_s": (n,), "axes": (n, 3), "angles": (n,)}.items():
             self._set_field(name, freeze_floats(getattr(self, name), shape, f"{name} of swings"))
 
-    def mirrored(self) -> SwingTable:
+    def mirror(self) -> SwingTable:
         """Return the table with left and right exchanged."""
         body_parts = PARTNERS[self.body_parts]
         order = np.argsort(body_parts, kind="stable")

@@ -262,8 +262,8 @@ def simplify_points(xs: Floats, ys: Floats) -> tuple[Floats, Floats]:
         middle = np.arange(1, len(xs) - 1, 2)
         before, at, after = ((xs[middle + k], ys[middle + k]) for k in (-1, 0, 1))
         width = after[0] - before[0]
-        part = (at[0] - before[0]) / np.where(width > 0, width, 1.0)
-        error = np.abs(before[1] + part * (after[1] - before[1]) - at[1])
+        share = (at[0] - before[0]) / np.where(width > 0, width, 1.0)
+        error = np.abs(before[1] + share * (after[1] - before[1]) - at[1])
         redundant = middle[(width > 0) & (error <= MAX_ERROR_PX / PASSES)]
         if not len(redundant):
             break

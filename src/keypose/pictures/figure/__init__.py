@@ -7,14 +7,14 @@ import numpy as np
 from keypose.arrays import Floats, Ints
 from keypose.cache import cache_weakly
 from keypose.model import Motion
-from keypose.pictures.figure.body import Body, Kind, Part, Side, find_links
+from keypose.pictures.figure.body import Body, Hull, Kind, Side, find_links
 from keypose.pictures.figure.human import BodyBuilder, build_human
 from keypose.pictures.figure.paint import Sample, joint_sides, sample_motion
 
-__all__ = ["Body", "Kind", "Part", "Side", "build_body"]
+__all__ = ["Body", "Hull", "Kind", "Side", "build_body"]
 
 
-MAX_PARTS = 350  # maximum number of parts of a figure; the shortest limbs are omitted and counted
+MAX_HULLS = 350  # maximum number of hulls of a figure; the shortest limbs are omitted and counted
 PLAIN_RADIUS = (0.006, 0.16, 0.04)  # of unrecognised limbs: minimum, per length, maximum; heights
 MARKER_RADIUS = 0.011  # heights
 ROD_RADIUS = 0.0045  # of rods between markers, heights
@@ -31,30 +31,30 @@ def build_body(motion: Motion) -> Body:
     sample = sample_motion(motion)
     sides = joint_sides(sample.skeleton)
     builder = build_human(sample)
-    plain_parts, n_omitted = _build_plain_parts(sample, builder, sides, MAX_PARTS - len(builder.parts))
+    plain_hulls, n_omitted = _build_plain_hulls(sample, builder, sides, MAX_HULLS - len(builder.hulls))
     carriers: Ints = np.array([joint for joint, _ in builder.carried_points], np.int32)
     offsets: Floats = np.array([offset for _, offset in builder.carried_points], float).reshape(-1, 3)
-    return Body((*builder.parts, *plain_parts), carriers, offsets, sample.size, n_omitted)
+    return Body((*builder.hulls, *plain_hulls), carriers, offsets, sample.size, n_omitted)
 
 
-def _build_plain_parts(
-    sample: Sample, builder: BodyBuilder, sides: list[Side], max_parts: int
-) -> tuple[list[Part], int]:
-    """Return the longest limbs not covered by ``builder``, and markers; and the number of omitted parts."""
+def _build_plain_hulls(
+    sample: Sample, builder: BodyBuilder, sides: list[Side], max_hulls: int
+) -> tuple[list[Hull], int]:
+    """Return the longest limbs not covered by ``builder``, and markers; and the number of omitted hulls."""
     parents = sample.parents
     connected_points = np.flatnonzero(parents >= 0)
     ends = [int(c) for c in connected_points if c not in builder.hidden_points and not _is_helper(sample, int(c))]
     lengths = np.median(np.linalg.norm(sample.world[:, ends] - sample.world[:, parents[ends]], axis=-1), axis=0)
     by_length = np.argsort(-lengths, kind="stable")
     visible = [k for k in by_length.tolist() if lengths[k] > MIN_LENGTH * sample.size]
-    limbs = [_build_limb(sample, ends[k], float(lengths[k]), sides) for k in visible[:max_parts]]
+    limbs = [_build_limb(sample, ends[k], float(lengths[k]), sides) for k in visible[:max_hulls]]
     connected = {*connected_points.tolist(), *parents[connected_points].tolist()}
-    isolated = [] if builder.parts else [p for p in range(len(parents)) if p not in connected]
-    if not limbs and not builder.parts and not isolated:
+    isolated = [] if builder.hulls else [p for p in range(len(parents)) if p not in connected]
+    if not limbs and not builder.hulls and not isolated:
         isolated = [0]  # all points coincide
     radius = MARKER_RADIUS * sample.size
-    n_free = max(0, max_parts - len(limbs))
-    dots = [Part((p,), (radius,), sides[p] if p < len(sides) else "middle", "marker") for p in isolated[:n_free]]
+    n_free = max(0, max_hulls - len(limbs))
+    dots = [Hull((p,), (radius,), sides[p] if p < len(sides) else "middle", "marker") for p in isolated[:n_free]]
     rods = (
         [
             _build_rod(isolated[a], isolated[b], sample, sides)
@@ -66,16 +66,16 @@ def _build_plain_parts(
     return limbs + rods + dots, len(visible) + len(isolated) - len(limbs) - len(dots)
 
 
-def _build_limb(sample: Sample, end: int, length: float, sides: list[Side]) -> Part:
+def _build_limb(sample: Sample, end: int, length: float, sides: list[Side]) -> Hull:
     min_radius, per_length, max_radius = PLAIN_RADIUS
     radius = float(np.clip(per_length * length, min_radius * sample.size, max_radius * sample.size))
     joint = end if end < len(sides) else int(sample.parents[end])
-    return Part((int(sample.parents[end]), end), (radius, 0.7 * radius), sides[joint], "limb")
+    return Hull((int(sample.parents[end]), end), (radius, 0.7 * radius), sides[joint], "limb")
 
 
-def _build_rod(a: int, b: int, sample: Sample, sides: list[Side]) -> Part:
+def _build_rod(a: int, b: int, sample: Sample, sides: list[Side]) -> Hull:
     side = sides[a] if sides[a] == sides[b] else "middle"
-    return Part((a, b), (ROD_RADIUS * sample.size,) * 2, side, "limb")
+    return Hull((a, b), (ROD_RADIUS * sample.size,) * 2, side, "limb")
 
 
 def _is_helper(sample: Sample, point: int) -> bool:

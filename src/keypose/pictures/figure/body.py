@@ -1,4 +1,4 @@
-"""The body of a figure: solid parts around the points of a skeleton as arrays, and the outlines of their hulls."""
+"""The body of a figure: hulls of balls around the points of a skeleton, as arrays, and their outlines."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ABSENT = -1e12  # radius of an absent circle
 
 
 @dataclass(frozen=True)
-class Part:
+class Hull:
     """The hull of balls: one is a ball, two a tapered limb, more a trunk, hand or foot."""
 
     points: tuple[int, ...]  # indices of points of the body
@@ -46,9 +46,9 @@ class Part:
 
 @dataclass(frozen=True, eq=False)
 class Body(Frozen):
-    """Drawn parts of a skeleton. Points are the joints, the end sites, then points carried by joints."""
+    """Drawn hulls of a skeleton. Points are the joints, the end sites, then points carried by joints."""
 
-    parts: tuple[Part, ...]
+    hulls: tuple[Hull, ...]
     carriers: Ints  # (V,) joints of the carried points
     offsets: Floats  # (V, 3) in the frame of the carrier, file units
     size: float  # approximate height of the figure, file units; above 0
@@ -75,7 +75,7 @@ class Solids(Frozen):
     """Parts of a body, padded to the same number of balls; in heights of the figure."""
 
     points: Ints  # (N, C)
-    radii: Floats  # (N, C), ABSENT beyond the balls of a part
+    radii: Floats  # (N, C), ABSENT beyond the balls of a hull
     counts: Ints  # (N,) number of balls
     bias: Floats  # (N,) towards the viewer
     styles: tuple[tuple[str, bool], ...]  # side, and whether it is striped
@@ -97,14 +97,14 @@ class Solids(Frozen):
 
 
 def build_solids(body: Body) -> Solids:
-    """Return the parts of ``body`` in heights."""
-    max_balls = max(len(part.points) for part in body.parts)
+    """Return the hulls of ``body`` in heights."""
+    max_balls = max(len(hull.points) for hull in body.hulls)
     return Solids(
-        points=np.array([_pad(part.points, max_balls, part.points[0]) for part in body.parts], np.int32),
-        radii=np.array([_pad([r / body.size for r in part.radii], max_balls, ABSENT) for part in body.parts]),
-        counts=np.array([len(part.points) for part in body.parts], np.int32),
-        bias=np.array([DEPTH_BIAS.get(part.kind, 0.0) for part in body.parts]),
-        styles=tuple((part.side, _is_striped(part)) for part in body.parts),
+        points=np.array([_pad(hull.points, max_balls, hull.points[0]) for hull in body.hulls], np.int32),
+        radii=np.array([_pad([r / body.size for r in hull.radii], max_balls, ABSENT) for hull in body.hulls]),
+        counts=np.array([len(hull.points) for hull in body.hulls], np.int32),
+        bias=np.array([DEPTH_BIAS.get(hull.kind, 0.0) for hull in body.hulls]),
+        styles=tuple((hull.side, _is_striped(hull)) for hull in body.hulls),
     )
 
 
@@ -112,8 +112,8 @@ def _pad(values: list[float] | tuple[int, ...], length: int, filler: float) -> l
     return [*values, *[filler] * (length - len(values))]
 
 
-def _is_striped(part: Part) -> bool:
-    return part.side == "right" and part.kind in STRIPED_KINDS
+def _is_striped(hull: Hull) -> bool:
+    return hull.side == "right" and hull.kind in STRIPED_KINDS
 
 
 def find_links(world: Floats, size: float) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.pictures.figure.body import Kind, Part, Side
+from keypose.pictures.figure.body import Hull, Kind, Side
 from keypose.pictures.figure.paint import Sample, normalise
 
 SIDES: tuple[Side, ...] = ("left", "right")
@@ -34,10 +34,10 @@ SOLE = 0.018  # of a ball without toe joints, below the ankle
 
 @dataclass
 class BodyBuilder:
-    """Collects parts, the points that move with joints, and the points without plain limbs."""
+    """Collects hulls, the points that move with joints, and the points without plain limbs."""
 
     sample: Sample
-    parts: list[Part] = field(default_factory=list)
+    hulls: list[Hull] = field(default_factory=list)
     carried_points: list[tuple[int, Floats]] = field(default_factory=list)  # joint, offset in its frame
     hidden_points: set[int] = field(default_factory=set)
 
@@ -47,8 +47,8 @@ class BodyBuilder:
         return len(self.sample.parents) + len(self.carried_points) - 1
 
     def add(self, points: list[int], radii: tuple[float, ...], side: Side, kind: Kind) -> None:
-        """Add a part with radii in heights."""
-        self.parts.append(Part(tuple(points), tuple(r * self.sample.size for r in radii), side, kind))
+        """Add a hull with radii in heights."""
+        self.hulls.append(Hull(tuple(points), tuple(r * self.sample.size for r in radii), side, kind))
 
     def hide_limbs(self, joint: int, above: int) -> None:
         """Draw no plain limbs from ``above`` down to ``joint``."""
@@ -144,8 +144,8 @@ def _add_hand(builder: BodyBuilder, side: Side, wrist: int) -> None:
             direction = sample.local_direction(wrist, sample.world[:, wrist] - sample.world[:, elbow])
         if direction is not None:
             palm, tip = (
-                builder.add_carried_point(wrist, direction * part * sample.size)
-                for part in (0.5 * HAND_LENGTH, HAND_LENGTH)
+                builder.add_carried_point(wrist, direction * length * sample.size)
+                for length in (0.5 * HAND_LENGTH, HAND_LENGTH)
             )
             builder.add([wrist, palm, tip], HAND_RADII, side, "hand")
     builder.hide_limbs_below(wrist)

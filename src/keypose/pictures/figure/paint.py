@@ -1,4 +1,4 @@
-"""Paints poses of a body as SVG: shaded parts from far to near, and shadows on the floor."""
+"""Paints poses of a body as SVG: shaded hulls from far to near, and shadows on the floor."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ DEPTH_RANGE = 0.32  # heights from the farthest tone to the nearest
 OUTLINE = 0.006  # width in heights
 MAX_OUTLINE_PX = 0.9  # maximum width
 STRIPE = 0.42  # width of a stripe, in mean radii
-TINY_PX = 1.2  # radius of parts too small for shading and stripes
-MAX_SOLID_PARTS = 90  # figures with more parts are drawn as strokes
-MAX_SHADOW_PARTS = 60  # maximum number of parts, the longest ones, in the shadow of a figure of strokes
+TINY_PX = 1.2  # radius of hulls too small for shading and stripes
+MAX_SOLID_HULLS = 90  # figures with more hulls are drawn as strokes
+MAX_SHADOW_HULLS = 60  # maximum number of hulls, the longest ones, in the shadow of a figure of strokes
 GROUP_TRANSFORM = 'transform="scale(.1)"'  # of the group around the output of ``paint_poses``
 
 TONE = TONES // 2
@@ -65,15 +65,15 @@ def paint_poses(
              for side in ("left", "middle", "right")}  # fmt: skip
     colours = [pairs[side] for side, _ in solids.styles]
     groups = []
-    for pose, (parts, tones) in enumerate(zip(order, _tones(near, scale), strict=True)):
+    for pose, (hulls, tones) in enumerate(zip(order, _tones(near, scale), strict=True)):
         elements = (
             [f'<path {outline_attributes} d="{"".join(bodies[pose])}"/>']
             if has_outline is None or has_outline[pose]
             else []
         )
-        for part in parts:
-            at, (dark, light) = pose * len(parts) + part, colours[part][tones[part]]
-            if is_tiny[part]:
+        for hull in hulls:
+            at, (dark, light) = pose * len(hulls) + hull, colours[hull][tones[hull]]
+            if is_tiny[hull]:
                 elements.append(f'<path fill="{light}" d="{dark_paths[at]}"/>')
             else:
                 elements.append(
@@ -92,36 +92,36 @@ def paint_shadows(solids: Solids, on_floor: Floats, heights: Floats, scale: floa
     """
     cast = on_floor + np.stack((SLANT * heights, np.zeros_like(heights)), axis=-1)
     if uses_strokes(solids):
-        width, some = max(8.0, 2 * TENTHS * scale * float(np.median(solids.radii[:, 0]))), np.arange(MAX_SHADOW_PARTS)
+        width, some = max(8.0, 2 * TENTHS * scale * float(np.median(solids.radii[:, 0]))), np.arange(MAX_SHADOW_HULLS)
         attributes = f'fill="none" stroke="{theme["shadow"]}" stroke-width="{width:.0f}"'
         return [f'<path {attributes} d="{strokes_path(solids, TENTHS * pose, some)}"/>' for pose in cast]
     paths = _split_by_pose(hull_paths(*_balls_in_px(solids, cast, scale), N_SHADOW_DIRECTIONS), len(cast))
-    return [f'<path fill="{theme["shadow"]}" d="{"".join(parts)}"/>' for parts in paths]
+    return [f'<path fill="{theme["shadow"]}" d="{"".join(hulls)}"/>' for hulls in paths]
 
 
 def _balls_in_px(solids: Solids, projected: Floats, scale: float) -> tuple[Floats, Floats]:
-    """Return centres (F N, C, 2) and radii (F N, C) of all parts of all poses, in tenths of a px."""
+    """Return centres (F N, C, 2) and radii (F N, C) of all hulls of all poses, in tenths of a px."""
     radii = np.where(solids.radii > 0, TENTHS * scale * solids.radii, ABSENT)
     centres = TENTHS * projected[:, solids.points, :2]
     return centres.reshape(-1, *centres.shape[2:]), np.tile(radii, (len(projected), 1))
 
 
 def _split_by_pose(paths: list[str], poses: int) -> list[list[str]]:
-    parts = len(paths) // poses
-    return [paths[start : start + parts] for start in range(0, len(paths), parts)]
+    n_hulls = len(paths) // poses
+    return [paths[start : start + n_hulls] for start in range(0, len(paths), n_hulls)]
 
 
 def _nearness(solids: Solids, projected: Floats) -> Floats:
-    """Return the mean depth of the parts of each pose (F, N) in px, towards the viewer."""
+    """Return the mean depth of the hulls of each pose (F, N) in px, towards the viewer."""
     is_ball = solids.radii > 0
     near: Floats = np.where(is_ball, projected[:, solids.points, 2], 0.0).sum(axis=2) / solids.counts
     return near
 
 
 def _tones(near: Floats, scale: float) -> list[list[int]]:
-    """Return the tone of each part by its depth within its figure."""
-    part = (near - near.mean(axis=1, keepdims=True)) / (DEPTH_RANGE * scale) + 0.5
-    tones: list[list[int]] = np.clip(np.rint(part * (TONES - 1)), 0, TONES - 1).astype(int).tolist()
+    """Return the tone of each hull by its depth within its figure."""
+    share = (near - near.mean(axis=1, keepdims=True)) / (DEPTH_RANGE * scale) + 0.5
+    tones: list[list[int]] = np.clip(np.rint(share * (TONES - 1)), 0, TONES - 1).astype(int).tolist()
     return tones
 
 
@@ -131,11 +131,11 @@ def _stripes(solids: Solids, centres: Floats, radii: Floats, is_tiny: Bools, the
     A stripe is a light line along limbs and across markers; if it would be too thin to be visible, the whole limb is
     dashed.
     """
-    parts = len(solids.styles)
-    striped_parts: Ints = np.array([part for part, (_, is_striped) in enumerate(solids.styles) if is_striped], np.int32)
-    rows = (np.arange(0, len(centres), parts)[:, None] + striped_parts).ravel()  # by pose, then part
+    n_hulls = len(solids.styles)
+    striped_hulls: Ints = np.array([hull for hull, (_, is_striped) in enumerate(solids.styles) if is_striped], np.int32)
+    rows = (np.arange(0, len(centres), n_hulls)[:, None] + striped_hulls).ravel()  # by pose, then hull
     counts, is_dashed_row = (
-        np.tile(values[striped_parts], len(centres) // parts) for values in (solids.counts, is_tiny)
+        np.tile(values[striped_hulls], len(centres) // n_hulls) for values in (solids.counts, is_tiny)
     )
     mean = np.maximum(radii[rows], 0.0).sum(axis=1) / counts
     across = np.where(counts == 1, mean, 0.0)[:, None] * (1.0, 0.0)
@@ -150,8 +150,8 @@ def _stripes(solids: Solids, centres: Floats, radii: Floats, is_tiny: Bools, the
 
 
 def uses_strokes(solids: Solids) -> bool:
-    """Return whether a figure has so many parts that it is drawn as strokes, dashed on the right side."""
-    return len(solids.points) > MAX_SOLID_PARTS
+    """Return whether a figure has so many hulls that it is drawn as strokes, dashed on the right side."""
+    return len(solids.points) > MAX_SOLID_HULLS
 
 
 def describe_sides(solids: Solids) -> str:
@@ -175,22 +175,22 @@ def paint_sticks(solids: Solids, points: Floats, depth: Floats, scale: float, th
     groups = []
     for pose, near in zip(points, depth, strict=True):
         elements = []
-        for side, parts in sides.items():
-            if len(parts):
+        for side, hulls in sides.items():
+            if len(hulls):
                 dashes = f' stroke-dasharray="{DASHES * width:.0f}"' if side == "right" else ""
-                elements.append((float(near[parts].mean()), f'<path stroke="{theme[f"{side}{TONE}"]}"{dashes} '
-                              f'd="{strokes_path(solids, pose, parts)}"/>'))  # fmt: skip
+                elements.append((float(near[hulls].mean()), f'<path stroke="{theme[f"{side}{TONE}"]}"{dashes} '
+                              f'd="{strokes_path(solids, pose, hulls)}"/>'))  # fmt: skip
         groups.append(f'<g fill="none" stroke-width="{width:.0f}" stroke-linecap="round" stroke-linejoin="round">'
                      f'{"".join(element for _, element in sorted(elements))}</g>')  # fmt: skip
     return groups
 
 
-def strokes_path(solids: Solids, pose: Floats, parts: np.ndarray) -> str:
-    """Return the path along the balls of parts at ``pose`` (P, 2)."""
+def strokes_path(solids: Solids, pose: Floats, hulls: np.ndarray) -> str:
+    """Return the path along the balls of hulls at ``pose`` (P, 2)."""
     rounded = np.rint(pose).astype(int)
-    balls = solids.counts[parts].tolist()
+    balls = solids.counts[hulls].tolist()
     path = []
-    for points, count in zip(solids.points[parts].tolist(), balls, strict=True):
+    for points, count in zip(solids.points[hulls].tolist(), balls, strict=True):
         (x, y), *others = rounded[points[:count]].tolist()
         path.append(f"M{x} {y}" + ("".join(f"L{a} {b}" for a, b in others) if others else "h0"))
     return "".join(path)

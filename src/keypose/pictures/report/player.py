@@ -130,13 +130,13 @@ class PlayerClip:
     n_stored_frames: int
     step: int  # motion frames between two stored frames
     rounding_mm: float  # maximum rounding error along an axis
-    n_omitted_parts: int  # body parts that are not drawn
+    n_omitted: int  # hulls of the figure that are not drawn
 
 
 def build_player_clip(motion: Motion, keyed: KeyedMotion, rebuilt: Motion, errors_mm: Floats | None) -> PlayerClip:
     """Build the data of the player; ``errors_mm`` (T, J) are joint errors of ``rebuilt``, or None."""
     body = build_body(motion)
-    used_points = np.unique([point for part in body.parts for point in part.points])
+    used_points = np.unique([point for hull in body.hulls for point in hull.points])
     step = _frame_step(motion, len(used_points))
     frames = _stored_frames(motion.n_frames, step, keyed.keys)
     mm_per_unit = REFERENCE_HEIGHT_MM / (motion.height if motion.height > 0 else body.size)
@@ -145,7 +145,7 @@ def build_player_clip(motion: Motion, keyed: KeyedMotion, rebuilt: Motion, error
     relative_points = points - path[:, None, None]
     unit = max(float(np.abs(relative_points).max()), 1e-9) / INT16_MAX
     low, high = points.min(axis=(0, 1, 2)), points.max(axis=(0, 1, 2))
-    radius = max(radius for part in body.parts for radius in part.radii) * mm_per_unit
+    radius = max(radius for hull in body.hulls for radius in hull.radii) * mm_per_unit
     half_height = (high[1] - low[1]) / 2 + radius
     reach = float(np.percentile(np.linalg.norm(relative_points[..., [0, 2]], axis=-1).max(axis=(1, 2)), 98)) + radius
     payload = {
@@ -154,7 +154,7 @@ def build_player_clip(motion: Motion, keyed: KeyedMotion, rebuilt: Motion, error
         "stored_frames": _encode_base64(frames.astype("<u4")),
         "unit": unit,
         "keys": keyed.keys.tolist(),
-        "parts": _body_parts(body, used_points, mm_per_unit),
+        "parts": _hull_rows(body, used_points, mm_per_unit),
         "shading": {
             "light": LIGHT.tolist(),
             "lit": LIT_RADIUS,
@@ -213,18 +213,18 @@ def _smooth_path(centres: Floats, fps: float) -> Floats:
     return smooth
 
 
-def _body_parts(body: Body, used_points: Ints, mm_per_unit: float) -> list[dict[str, object]]:
+def _hull_rows(body: Body, used_points: Ints, mm_per_unit: float) -> list[dict[str, object]]:
     indices = {point: index for index, point in enumerate(used_points.tolist())}
     solids = build_solids(body)
     return [
         {
-            "points": [indices[point] for point in part.points],
-            "radii": [round(radius * mm_per_unit, 2) for radius in part.radii],
-            "side": SIDES.index(part.side),
+            "points": [indices[point] for point in hull.points],
+            "radii": [round(radius * mm_per_unit, 2) for radius in hull.radii],
+            "side": SIDES.index(hull.side),
             "bias": round(bias * body.size * mm_per_unit, 2),
             "striped": is_striped,
         }
-        for part, bias, (_, is_striped) in zip(body.parts, solids.bias.tolist(), solids.styles, strict=True)
+        for hull, bias, (_, is_striped) in zip(body.hulls, solids.bias.tolist(), solids.styles, strict=True)
     ]
 
 

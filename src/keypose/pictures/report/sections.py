@@ -114,7 +114,7 @@ def _render_player(analysis: ClipAnalysis, clip: PlayerClip, id: str) -> str:
         * (clip.n_stored_frames < analysis.motion.n_frames)
     )
     text = f"{stored_text}points are rounded to {clip.rounding_mm:.2g} mm on a figure of 1.7 m."
-    omission_text = f" {clip.n_omitted_parts:,} small parts or markers are not drawn." if clip.n_omitted_parts else ""
+    omission_text = f" {clip.n_omitted:,} small parts or markers are not drawn." if clip.n_omitted else ""
     about = f'<p class="quiet">{text[0].upper()}{text[1:]}{omission_text}</p>\n'
     return render_player(clip, analysis.motion, analysis.keyed, f"{id}-play") + about
 

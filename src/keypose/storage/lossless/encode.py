@@ -107,7 +107,7 @@ def _build_columns(
 def _are_angles(layout: Layout) -> Bools:
     """Return which columns are angles in degrees (C,)."""
     are_angles: list[bool] = []
-    for moving, free, axes in zip(layout.moving, layout.is_free, layout.rotation_axes, strict=True):
+    for moving, free, axes in zip(layout.is_moving, layout.is_free, layout.rotation_axes, strict=True):
         are_angles += [False] * sum(moving) + ([False] * 4 if free else [True] * len(axes))
     return np.array(are_angles, bool)
 
@@ -121,7 +121,7 @@ def _encode_parameters(
     for letter in (*frame_time, 0):
         out.write(NumberKind.LETTER, letter)
     out.write(NumberKind.REFERENCE_ROWS, n_reference_rows)
-    for moving, free in zip(layout.moving, layout.is_free, strict=True):
+    for moving, free in zip(layout.is_moving, layout.is_free, strict=True):
         out.write(NumberKind.MOVING, sum(1 << axis for axis in range(len(AXES)) if moving[axis]))
         out.write(NumberKind.FREE, free)
     remaining_columns = iter(columns)

@@ -33,7 +33,7 @@ class Layout:
     """
 
     skeleton: Skeleton
-    moving: tuple[tuple[bool, bool, bool], ...]  # by joint and axis: has a column; else constant at its offset
+    is_moving: tuple[tuple[bool, bool, bool], ...]  # by joint and axis: has a column; else constant at its offset
     is_free: tuple[bool, ...]  # by joint: its rotations are stored as quaternions
 
     @cached_property
@@ -41,7 +41,7 @@ class Layout:
         """Return the non-empty sets of related columns: a joint's coordinates, or its angles or quaternion."""
         counts = []
         for j in range(self.skeleton.n_joints):
-            counts += [sum(self.moving[j]), 4 if self.is_free[j] else len(self.rotation_axes[j])]
+            counts += [sum(self.is_moving[j]), 4 if self.is_free[j] else len(self.rotation_axes[j])]
         ends = np.cumsum(counts).tolist()
         return [list(range(end - count, end)) for end, count in zip(ends, counts, strict=True) if count]
 
@@ -63,7 +63,7 @@ class Layout:
         quaternions = np.full((joints, 4), -1, np.int32)
         column = 0
         for j in range(joints):
-            for axis in np.flatnonzero(self.moving[j]):
+            for axis in np.flatnonzero(self.is_moving[j]):
                 positions[j, axis] = column
                 column += 1
             n_columns = 4 if self.is_free[j] else len(self.rotation_axes[j])
