@@ -37,6 +37,7 @@ from keypose.options import (
     SwingBoundOptions,
     SwingFilterOptions,
     SwingOptions,
+    TipOptions,
     UnbakeOptions,
     declared_options,
     default_of,
@@ -75,10 +76,11 @@ class Contract:
 
     function: Callable[..., Any]
     classes: tuple[type[Any], ...] = ()
-    others: tuple[str, ...] = ()  # the subject, the output, and options of this function alone
+    others: tuple[str, ...] = ()  # the subject and the output
     missing: tuple[str, ...] = ()  # fields that it does not take
     other_types: Mapping[str, str] | None = None  # it accepts more than the command line can give
     described_by: Callable[..., Any] | None = None  # a function that takes the same options
+    own_options: tuple[str, ...] = ()  # options of this function alone, which neither command line nor API has
 
 
 JOINTS = {"joints": "JointNames | None"}
@@ -106,7 +108,8 @@ CONTRACTS = {
     "load_swings": Contract(kp.load_swings, (LoadOptions,), ("path",), NOT_LIMITS, LIMITS, described_by=kp.load),
     "methods": Contract(kp.methods),
     "open_kps": Contract(kp.open_kps, (LoadOptions,), ("source",), NOT_LIMITS, LIMITS, described_by=kp.load),
-    "plot_curves": Contract(kp.plot_curves, (CurvePlotOptions,), ("motion", "selection", "path", "sigma_s"), (), JOINTS),
+    "plot_curves": Contract(kp.plot_curves, (CurvePlotOptions,), ("motion", "selection", "path"), (), JOINTS,
+                            own_options=("sigma_s",)),
     "plot_errors": Contract(kp.plot_errors, (ErrorPlotOptions,), ("ladders", "path", "chosen")),
     "rebake": Contract(kp.rebake, (RebakeOptions,), ("edited", "original_keyed")),
     "refine_table": Contract(kp.refine_table, (FeatureOptions,), ("motion", "fps", "frames", "options"), NO_METHOD, FEATURES, described_by=kp.ladder),
@@ -118,11 +121,12 @@ CONTRACTS = {
     "strip": Contract(kp.strip, (StripOptions,), ("motion", "selection", "path")),
     "swings": Contract(kp.swings, (SwingOptions,), ("motion",), (), {"left_out": "str | Sequence[str] | None"}),
     "swings_within": Contract(kp.swings_within, (SwingOptions, SwingBoundOptions),
-                              ("motion", "thresholds", "translation_mm"),  # None: a share of the bound
+                              ("motion", "translation_mm"),  # None: a share of the bound
                               ("threshold", "fallback", "fallback_deg", "translation_mm"),
-                              {"left_out": "str | Sequence[str] | None"}, described_by=kp.swings),
+                              {"left_out": "str | Sequence[str] | None"}, described_by=kp.swings,
+                              own_options=("thresholds",)),
     "timeline": Contract(kp.timeline, (TimelineOptions,), ("swings", "path", "keys"), (), JOINTS),
-    "tips_over": Contract(kp.tips_over, (), ("before", "after", "source", "min_duration_s", "worse_mm")),
+    "tips_over": Contract(kp.tips_over, (TipOptions,), ("before", "after", "source")),
     "unbake": Contract(kp.unbake, (UnbakeOptions,), ("motion", "selection", "extremes", "options")),
     "Swings.find": Contract(kp.Swings.find, (SwingFilterOptions,), ("self", "joints")),
     "Picture.save": Contract(Picture.save, (PngOptions,), ("self", "path")),
@@ -171,7 +175,9 @@ def list_parameters(function: Callable[..., Any]) -> dict[str, Parameter]:
 def compare(contract: Contract) -> list[str]:
     """Return the differences between the parameters of a function and its options, in both directions."""
     parameters = {
-        name: each for name, each in list_parameters(contract.function).items() if name not in contract.others
+        name: each
+        for name, each in list_parameters(contract.function).items()
+        if name not in (*contract.others, *contract.own_options)
     }
     differences = []
     options: dict[str, tuple[Any, Any]] = {}
@@ -290,6 +296,18 @@ def test_every_class_of_options_has_a_user() -> None:
     used = {base for contract in CONTRACTS.values() for cls in contract.classes for base in cls.__mro__}
     assert CLASSES - used - OTHER_CLASSES - {SearchOptions} == set()
     assert set(SearchOptions.__mro__) >= {ClipSearchOptions, SpanSearchOptions}
+
+
+def test_own_options_are_not_shared() -> None:
+    own_names = [name for contract in CONTRACTS.values() for name in contract.own_options]
+    models = {each for each in (*vars(clip_schema).values(), *vars(key_schema).values()) if isinstance(each, type)}
+    shared_names = {each.name for cls in CLASSES for each in fields(cls)} | {
+        name for model in models if issubclass(model, BaseModel) for name in model.model_fields
+    }
+    assert len(set(own_names)) == len(own_names)
+    assert shared_names.isdisjoint(own_names)
+    for name, contract in CONTRACTS.items():
+        assert set(contract.own_options) <= list_parameters(contract.function).keys(), name
 
 
 @pytest.mark.parametrize("cls", sorted(CLASSES, key=lambda cls: cls.__name__))

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 import keypose as kp
 from keypose.balance import Balance, balance
 from keypose.balance.body import EAR_ALONG, HEEL_BEHIND_MM, SEGMENTS, TOES_AHEAD_MM, WIDTH_MM, convex_hulls, margins
-from keypose.balance.measure import AROUND_S, MIN_DURATION_S, VELOCITY_S, WORSE_MM
+from keypose.balance.measure import AROUND_S, VELOCITY_S
 from keypose.errors import OptionError
 from keypose.kinematics import UPS, heights_above, up_axis
+from keypose.options import TipOptions
 from keypose.rotations import exp, multiply, rotate
 from reference import naive_balance as twin
 from support.balance_cases import demo, real
@@ -295,7 +296,7 @@ PAGE = (Path(__file__).parents[2] / "docs" / "balance.md").read_text()
 def test_the_page_has_the_table_and_its_example_runs():
     rows = re.findall(r"^\| (\w+)[^|]*\| ([\d.]+) \| ([\d.]+) \|", PAGE, re.M)
     assert [(name, float(mass), float(along)) for name, mass, along in rows] == [s[:3] for s in SEGMENTS]
-    for number, unit in ((WORSE_MM, "mm"), (MIN_DURATION_S, "s"), (AROUND_S, "s"), (VELOCITY_S, "s"), (WIDTH_MM, "mm"),
+    for number, unit in ((TipOptions.worse_mm, "mm"), (TipOptions.min_duration_s, "s"), (AROUND_S, "s"), (VELOCITY_S, "s"), (WIDTH_MM, "mm"),
                          (HEEL_BEHIND_MM, "mm behind"), (TOES_AHEAD_MM, "mm ahead")):  # fmt: skip
         assert f"{number:g} {unit}" in PAGE
     assert f"{EAR_ALONG:g} of the way" in PAGE

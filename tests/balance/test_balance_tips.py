@@ -9,9 +9,9 @@ import pytest
 
 import keypose as kp
 from keypose.balance import balance, tips_over
-from keypose.balance.measure import WORSE_MM
 from keypose.curves.edit.foot_plants import plant_feet
 from keypose.errors import OptionError
+from keypose.options import TipOptions
 from reference import naive_balance as twin
 from support.balance_cases import CLIPS, demo, lean, real, scale
 from support.errors import raises
@@ -77,7 +77,7 @@ def test_spans_like_the_twin(data_dir):
     contacts = motion.foot_contacts()
     before, after = balance(motion, contacts=contacts), balance(lean(motion, 45), contacts=contacts)
     best = [np.maximum(b.margin_mm, b.extrapolated_margin_mm).tolist() for b in (before, after)]
-    expected = twin.tipping_frames(*best, motion.fps, WORSE_MM)
+    expected = twin.tipping_frames(*best, motion.fps, TipOptions.worse_mm)
     result = tips_over(before, after, min_duration_s=0)
     texts = np.zeros(len(expected), bool)
     for tip in result:

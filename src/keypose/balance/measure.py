@@ -14,13 +14,12 @@ from keypose.errors import OptionError
 from keypose.kinematics import Up, heights_above, up_axis
 from keypose.model import FootContacts, Motion
 from keypose.model.motion import check_source_frames
-from keypose.validation import check_int, check_number
+from keypose.options import TipOptions, check_option_number
+from keypose.validation import check_int
 
 GRAVITY_M_PER_S2 = 9.81
 VELOCITY_S = 0.05  # window on both sides of a frame; faster changes, such as a sudden swing of an arm, are no falls
 
-MIN_DURATION_S = 0.1  # minimum duration of a tip
-WORSE_MM = 50.0  # minimum increase of the distance outside, against the largest one around that time before the edit
 AROUND_S = 0.5  # window on both sides: about one step of a walk, which is a fall that the next foot stops
 
 
@@ -167,8 +166,8 @@ def tips_over(
     after: Balance,
     *,
     source: ArrayLike | None = None,
-    min_duration_s: float = MIN_DURATION_S,
-    worse_mm: float = WORSE_MM,
+    min_duration_s: float = TipOptions.min_duration_s,
+    worse_mm: float = TipOptions.worse_mm,
 ) -> tuple[Tip, ...]:
     """Return the spans of at least ``min_duration_s`` in which the edited figure tips over, but not the unedited one.
 
@@ -182,8 +181,8 @@ def tips_over(
         if not isinstance(value, Balance):
             raise OptionError(type(value).__name__, expected="a Balance, as kp.balance gives it")
     min_duration_s, worse_mm = (
-        check_number("min_duration_s", min_duration_s, min_value=0.0),
-        check_number("worse_mm", worse_mm, min_value=0.0),
+        check_option_number(TipOptions, "min_duration_s", min_duration_s),
+        check_option_number(TipOptions, "worse_mm", worse_mm),
     )
     at = check_source_frames(source, before.n_frames, after.n_frames)
     rows = np.arange(after.n_frames) if at is None else np.floor(at + 0.5).astype(int)

@@ -468,6 +468,21 @@ class SwingBoundOptions:
 
 
 @dataclass(frozen=True)
+class TipOptions:
+    """When an edited figure tips over."""
+
+    min_duration_s: Annotated[float, Option("Shorter spans are ignored, in seconds.", min_value=0.0)] = 0.1
+    worse_mm: Annotated[
+        float,
+        Option(
+            "Minimum increase of the distance outside the support, against the largest one around that time before the "
+            "edit, on a figure of 1.7 m.",
+            min_value=0.0,
+        ),
+    ] = 50.0
+
+
+@dataclass(frozen=True)
 class SwingFilterOptions:
     """Which swings are selected; None: all."""
 

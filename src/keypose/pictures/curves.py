@@ -81,10 +81,10 @@ def plot_curves(
     ``selection`` (a Selection, a KeyedMotion or frames) is marked by dots on the curves and vertical lines. Below the
     curves, with ``saliency``, is the saliency by Bulut & Capin of the joint's most salient curve, relative to its mean:
     frames above the line at 1 are candidates, and the extrema among them, from which that method selects, are drawn as
-    rings on their curve. ``joints`` defaults to the four body joints whose curves vary most; ``values="auto"`` shows
-    positions for markers, which have no rotations. ``title`` is the name of the motion by default; ``width_px``,
-    ``panel_px``: the width, and the height of each panel; ``theme``: ``light``, ``dark``, ``page`` or ``notebook``.
-    With ``path`` the picture is saved as well.
+    rings on their curve; ``sigma_s`` is the sigma of its finer Gaussian. ``joints`` defaults to the four body joints
+    whose curves vary most; ``values="auto"`` shows positions for markers, which have no rotations. ``title`` is the
+    name of the motion by default; ``width_px``, ``panel_px``: the width, and the height of each panel; ``theme``:
+    ``light``, ``dark``, ``page`` or ``notebook``. With ``path`` the picture is saved as well.
     """
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
