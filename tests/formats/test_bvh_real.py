@@ -13,6 +13,7 @@ import keypose as kp
 from keypose import rotations as rot
 from reference import naive
 from support.bvh_files import same_motion
+from support.errors import warns
 
 
 @pytest.mark.data
@@ -85,7 +86,7 @@ def test_malformed_files_behave_as_expected(data_dir):
 def test_glued_numbers_are_those_of_the_unglued_file(data_dir):
     """The file is the plain synthetic one with blanks removed before minus signs."""
     folder = data_dir / "malformed/synthetic"
-    with pytest.warns(kp.FormatWarning, match="minus sign"):
+    with warns(kp.FormatWarning, code="missing_space"):
         glued = kp.load(folder / "glued-numbers.bvh")
     text = (folder / "glued-numbers.bvh").read_text().split("Frame Time:")[1].split("\n", 1)[1]
     import re
