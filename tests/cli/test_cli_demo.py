@@ -68,7 +68,9 @@ def test_demo_prints_its_steps(keypose, tmp_path: Path) -> None:
     assert last.startswith(
         f"next: open {tmp_path / 'demo_report.html'} in a browser, {tmp_path / 'demo_unbaked.glb'} in any "
     )
-    assert len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read|chose|unbaked|found|added) ", result.out, re.MULTILINE)) == 19
+    assert (
+        len(re.findall(r"^ +[\d.]+ ms  (made|wrote|read|chose|unbaked|found|added) ", result.out, re.MULTILINE)) == 19
+    )
     assert re.search(
         r"^\d+ keys in place of \d+ frames, [\d.]+ % removed; curves between them:$", result.out, re.MULTILINE
     )
