@@ -106,8 +106,11 @@ def test_every_command_is_in_the_list_of_the_reference():
 def test_every_public_name_is_in_the_python_reference():
     reference = (ROOT / "docs" / "python.md").read_text()
     assert set(re.findall(r"`kp\.(\w+)", reference)) == set(kp.__all__)
-    errors = reference.split("## Errors")[1] + (ROOT / "docs" / "api.md").read_text().split("## Packets")[0]
-    assert set(CODES) <= set(re.findall(r"`(\w+)`", errors))
+
+
+def test_list_of_error_codes():
+    rows = re.findall(r"^\| `(\w+)` \| (.+) \|$", (ROOT / "docs" / "error-codes.md").read_text(), re.MULTILINE)
+    assert dict(rows) == dict(CODES) and len(rows) == len(CODES)
 
 
 def test_every_page_is_in_the_list_of_pages():
