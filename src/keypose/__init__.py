@@ -1,4 +1,4 @@
-"""Keypose turns dense motion capture into the poses that matter.
+"""Keypose turns dense motion capture into a few key poses with fitted curves.
 
 Start with ``import keypose as kp``, ``m = kp.load("walk.bvh")``, ``kp.save(m, "walk.glb")``.
 """

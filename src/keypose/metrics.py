@@ -83,7 +83,7 @@ class Score(ScoreFigures):
             f"mean {self.mean_mm:.3g} mm, 95 % within {self.p95_mm:.3g} mm, max {self.max_mm:.3g} mm",
         ]
         if self.mean_deg is not None and self.max_deg is not None:
-            pieces.append(f"turns mean {round(self.mean_deg, 6):.3g}, max {round(self.max_deg, 6):.3g} degrees")
+            pieces.append(f"rotations mean {round(self.mean_deg, 6):.3g}, max {round(self.max_deg, 6):.3g} degrees")
         if self.foot_slide_mm is not None:
             pieces.append(f"feet slide {self.foot_slide_mm:.3g} mm, originally {self.original_foot_slide_mm:.3g}")
         if self.key_acceleration is not None:
@@ -162,7 +162,10 @@ def check_comparable(original: Motion, other: Motion) -> None:
     if other.skeleton.names != original.skeleton.names:
         raise OptionError(f"{original.name!r} and {other.name!r} have different joints")
     if other.n_frames != original.n_frames:
-        raise OptionError(f"{original.name!r} has {original.n_frames} frames, {other.name!r} {other.n_frames}")
+        raise OptionError(
+            f"{original.name!r} has {original.n_frames} frames, {other.name!r} {other.n_frames}",
+            expected="the same number",
+        )
     if other.up != original.up:
         raise OptionError(f"{original.name!r} has {original.up} up, {other.name!r} {other.up}: not the same world")
 

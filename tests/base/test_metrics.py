@@ -107,7 +107,7 @@ def test_a_score_is_read_only_and_has_a_repr(motion):
         assert part in repr(score)
     plain = repr(kp.score(without_feet(motion), without_feet(motion)))
     assert "feet" not in plain and "acceleration" not in plain
-    assert plain.startswith("Score(mean 0 mm, 95 % within 0 mm, max 0 mm; turns mean 0, max 0 degrees; ")
+    assert plain.startswith("Score(mean 0 mm, 95 % within 0 mm, max 0 mm; rotations mean 0, max 0 degrees; ")
 
 
 # Stored values

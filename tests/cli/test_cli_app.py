@@ -89,6 +89,11 @@ def test_help_and_version(keypose) -> None:
     assert keypose("--version").out.strip() == keypose("-V").out.strip() == kp.__version__
 
 
+def test_paragraphs_of_help_fit_in_80_columns() -> None:
+    texts = {command: app_of(command).help for command in ("", *GROUPS, *COMMANDS)}
+    assert not {command for command, text in texts.items() if any(len(line.strip()) > 80 for line in text.splitlines())}
+
+
 def test_help_does_not_wait_for_numpy() -> None:
     probe = "import sys; from keypose.cli.app import run; run(['--help']); print('numpy' in sys.modules)"
     completed = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)

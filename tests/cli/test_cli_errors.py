@@ -117,6 +117,12 @@ def test_the_nearest_file(clip, folder: Path) -> None:
         assert suggest_file(folder / other) is None
 
 
+def test_superfluous_arguments_are_named(keypose) -> None:
+    result = keypose("methods", "salient", "x y")
+    assert result.code == 2
+    assert result.err == "error: 'salient' 'x y': expected no further argument\n  see: keypose methods --help\n"
+
+
 def test_a_folder_that_is_called_like_a_file(keypose, folder: Path) -> None:
     for names in (["walk.bvh"], ["walk.bvh", "other.bvh"]):
         result = keypose("convert", *names, "zz.bvh", "--to", "glb")

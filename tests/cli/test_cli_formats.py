@@ -30,6 +30,12 @@ def test_formats_are_those_of_the_table(keypose) -> None:
     assert all(row["name"] in text for row in rows)
 
 
+def test_suffixes_are_not_split_at_80_columns(keypose, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("keypose.cli.output.stdout_console", lambda: Console(width=80, highlight=False))
+    words = keypose("formats").out.split()
+    assert {suffix for format_ in FORMATS for suffix in format_.all_suffixes} <= set(words)
+
+
 def hide_modules(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
     """Let these modules look as if they were not installed."""
     real = importlib.util.find_spec

@@ -16,7 +16,7 @@ def test_one_file_is_a_block(keypose, clip) -> None:
     assert rows["frames"] == "8 at 40 fps"
     assert rows["duration"] == "0.20 s"
     assert rows["joints"] == "2, and 1 end sites"
-    assert rows["channels"] == "9: 6 on 1, 3 on 1 joints; turns ZXY"
+    assert rows["channels"] == "9: 6 on 1, 3 on 1 joints; rotation order ZXY"
     assert rows["unit"] == "not stated"
     assert rows["recognised"] == "all 2 joints"
 

@@ -46,13 +46,13 @@ def test_a_table_of_keys(keypose, walk: Path, motion: kp.Motion) -> None:
     assert [int(row["key"]) for row in table] == list(range(1, 13))
     assert [int(row["frame"]) for row in table] == frames
     assert [row["time s"] for row in table] == [f"{frame / 20:.3f}" for frame in frames]
-    assert list(table[0]) == ["key", "frame", "time s", "rank", "cost", "off mm", "without mm"]
-    assert table[-1]["off mm"] == "-"
+    assert list(table[0]) == ["key", "frame", "time s", "rank", "cost", "max mm", "without mm"]
+    assert table[-1]["max mm"] == "-"
     assert f"12 keys of {motion.n_frames} frames, compression" in result.out
     assert "by salient" in result.out
     rebuilt = kp.score(motion, interpolate_linear(motion, frames))
     assert f"{rebuilt.max_mm:.0f} mm at most" in result.out
-    assert max(float(row["off mm"]) for row in table[:-1]) == pytest.approx(rebuilt.max_mm, abs=0.06)
+    assert max(float(row["max mm"]) for row in table[:-1]) == pytest.approx(rebuilt.max_mm, abs=0.06)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -282,11 +282,11 @@ def build_clip_keys(walk: Path) -> KeysResult:
 @pytest.mark.parametrize(
     ("width", "headings"),
     [
-        (120, "key frame source time s rank cost off mm without mm"),
-        (80, "key frame source time s rank cost off mm without mm"),
-        (50, "key frame time s rank off mm without mm"),
-        (40, "key frame time s off mm without mm"),
-        (30, "key frame time s off mm"),
+        (120, "key frame source time s rank cost max mm without mm"),
+        (80, "key frame source time s rank cost max mm without mm"),
+        (50, "key frame time s rank max mm without mm"),
+        (40, "key frame time s max mm without mm"),
+        (30, "key frame time s max mm"),
     ],
 )
 def test_on_a_terminal_of_some_width(build_clip_keys: KeysResult, width: int, headings: str) -> None:
@@ -314,7 +314,7 @@ def test_many_keys_are_truncated(build_clip_keys: KeysResult, monkeypatch: pytes
         )
     assert "and 7 more keys; --json has all" in text.get()
     printed_rows = rows(text.get().replace("and 7", "\nand 7"))
-    assert [row["off mm"] for row in printed_rows] == [f"{mm:.1f}" for mm in build_clip_keys.span_mm[:5]]
+    assert [row["max mm"] for row in printed_rows] == [f"{mm:.1f}" for mm in build_clip_keys.span_mm[:5]]
 
 
 def test_an_interrupt_is_quiet(keypose, walk: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,7 +171,7 @@ def test_existing_files_need_overwrite(keypose, keys_file: Path, edit: Path, tmp
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        ([], 2, "expected the edited file, and where to; keypose rebake EDITED OUT --from NAME.keys.json"),
+        ([], 2, "expected the edited file, and the output; keypose rebake EDITED OUT --from NAME.keys.json"),
         (["EDIT"], 2, "expected the edited file"),
         (["EDIT", "WALK", "y.bvh"], 2, "y.bvh is the name of a file, but is to be a folder"),
         (["EDIT", "WALK", "y/"], 2, "expected the format of the files in it, such as --to glb"),
@@ -182,7 +182,7 @@ def test_existing_files_need_overwrite(keypose, keys_file: Path, edit: Path, tmp
         (["none.bvh", "x.bvh", "--from", "KEYS"], 1, "none.bvh: no such file"),
         (["EDIT", "x.bvh", "--from", "none.keys.json"], 1, "error: none.keys.json: no such file"),
         (["EDIT", "x.bvh", "--from", "WALK"], 1, "error: WALK: BVH has no keys apart from its frames"),
-        (["EDIT", "x.bvh", "--from", "EDIT"], 1, "no residual was kept, so there is nothing to put back"),
+        (["EDIT", "x.bvh", "--from", "EDIT"], 1, "no residual is stored, so there is no detail to add back"),
         (["WALK", "x.bvh", "--from", "KEYS", "--timing", "keys"], 1, "--timing keys needs an edit with keys, expected an edit whose file keeps keys"),
         (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "nan"], 2, "--residual nan, expected a number, such as 0.7 or 70%"),
         (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "much"], 2, "--residual much, expected a number"),

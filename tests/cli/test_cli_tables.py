@@ -52,11 +52,11 @@ def test_names_that_fit_keep_all_columns(info: ClipInfo) -> None:
 @pytest.mark.parametrize(
     ("width", "headings", "last"),
     [
-        (120, "joint part moves turns x y z", "0 12.3 -0.5"),
-        (82, "joint part moves turns x y z", "0 12 -0.5"),
-        (78, "joint part moves turns length", "12"),
-        (72, "joint part moves turns", "ZXY"),
-        (50, "joint part moves turns", "ZXY"),
+        (120, "joint part moves order x y z", "0 12.3 -0.5"),
+        (82, "joint part moves order x y z", "0 12 -0.5"),
+        (78, "joint part moves order length", "12"),
+        (72, "joint part moves order", "ZXY"),
+        (50, "joint part moves order", "ZXY"),
     ],
 )
 def test_joints_have_the_width_they_need(info: ClipInfo, width: int, headings: str, last: str) -> None:

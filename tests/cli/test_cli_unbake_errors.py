@@ -27,8 +27,8 @@ def folder(clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ([], "expected what to unbake, and where to; keypose unbake IN OUT"),
-        (["walk.bvh"], "expected what to unbake"),
+        ([], "expected the files to unbake, and the output; keypose unbake IN OUT"),
+        (["walk.bvh"], "expected the files to unbake"),
         (["walk.bvh", ""], "the last name, where to, is empty"),
         (["walk.bvh", "other.bvh", "x"], "expected the format of the files in it, such as --to glb"),
         (["walk.bvh", "other.bvh", "other.bvh"], "keypose unbake IN... out/ --to glb"),

@@ -170,7 +170,7 @@ def test_tags_names_and_removal(keypose: Callable, copy: Path) -> None:
     result = keypose("library", "tag", "kick", "walk", "--add", "Left Hand", "--remove", "studio")
     assert result.out == "kick: kicking, left hand\nwalk: left hand\n"
     assert keypose("library", "tag", "walk", "--remove", "left hand").out == "walk: no tags\n"
-    assert keypose("library", "rename", "walk", "slow walk").out == "walk: is slow walk now\n"
+    assert keypose("library", "rename", "walk", "slow walk").out == "walk: renamed to slow walk\n"
     assert json.loads(keypose("library", "rename", "slow walk", "walk", "--json").out)["old_name"] == "slow walk"
     result = keypose("library", "remove", "walk", "kick", "walk", "--yes")
     assert re.fullmatch(r"walk: removed \([0-9a-f]{12}, 3.00 s\)\nkick: removed \([0-9a-f]{12}, 3.00 s\)\n", result.out)
@@ -193,7 +193,9 @@ def test_without_a_terminal_removal_wants_yes(keypose: Callable, copy: Path, mon
     monkeypatch.setattr(sys, "stdin", None)
     result = keypose("library", "remove", "walk")
     assert result.code == 2
-    assert result.err.startswith("error: 1 clip would be removed, and there is no terminal to ask at, expected --yes\n")
+    assert result.err.startswith(
+        "error: 1 clip would be removed, and there is no terminal to confirm it, expected --yes\n"
+    )
     assert "walk" in names(keypose("library", "list", "--json"))
 
 

@@ -130,7 +130,7 @@ def test_a_page_is_written_once(keypose: Callable, query: Path) -> None:
     page = Page(Path("results.html").read_text())
     assert page.faults == []
     titles = [title for _, title in page.headings]
-    assert titles[:4] == ["Clips like query.bvh, frames 20:50", "Searched for", "Found", "1 kick"]
+    assert titles[:4] == ["Clips like query.bvh, frames 20:50", "Query", "Hits", "1 kick"]
     assert len([e for e in page.find_all("div") if (e.attributes.get("class") or "").startswith("strip")]) == 1 + 2 * 3
     assert "1 more of the same take" in page.find_all("main")[0].text
     assert "no picture" not in page.find_all("main")[0].text

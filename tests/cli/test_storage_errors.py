@@ -64,7 +64,7 @@ def test_other_file_is_no_kps(keypose, walk: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (["a.bvh"], "expected what to compress, and where to; keypose compress IN OUT"),
+        (["a.bvh"], "expected the files to compress, and the output; keypose compress IN OUT"),
         (["a.bvh", "b.kps", "--tolerance-mm", "0"], "--lossless keeps every number"),
         (["a.bvh", "b.kps", "--tolerance-mm", "nan"], "--tolerance-mm nan, expected 0.001 to "),
         (["a.bvh", "b.kps", "--tolerance-mm", "1", "--lossless"], "cannot be combined with"),
@@ -96,7 +96,7 @@ def test_a_clip_that_is_not_there(keypose, clip, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        (["a.kps"], "expected what to restore, and where to"),
+        (["a.kps"], "expected the files to restore, and the output"),
         (["a.kps", "b.bvh", "--from-s", "-1"], "expected seconds from the clip's start"),
         (["a.kps", "b.bvh", "--from-s", "3", "--to-s", "2"], "expected a later time than 3 s"),
         (["a.kps", "b.bvh", "--overwrite", "--skip-existing"], "cannot be combined with"),

@@ -132,7 +132,7 @@ def test_hits_found_by_words_have_no_score(page_query: PageQuery, strip: Picture
     page = page_of(replace(page_query, strip=None), PageHit(clip(), None, KEYS, strip))
     (item,) = [e for e in page.find_all("li") if e.attributes.get("class") == "hit"]
     assert "score" not in item.text and "4.00 s long, with 8 key poses." in item.text
-    assert [title for _, title in page.headings] == ["Clips like kick.bvh", "Found", "1 walk", "How to get this again"]
+    assert [title for _, title in page.headings] == ["Clips like kick.bvh", "Hits", "1 walk", "Reproduce this result"]
 
 
 def test_an_empty_result_has_a_hint(page_query: PageQuery) -> None:

@@ -88,7 +88,7 @@ def test_the_callers_arrays_are_neither_shared_nor_locked() -> None:
 
 def test_repr() -> None:
     keyed_motion = keyed()
-    assert repr(keyed_motion) == "KeyedMotion('made', 4 keys of 20 frames at 30 fps, 2 joints, cubic, residual kept)"
+    assert repr(keyed_motion) == "KeyedMotion('made', 4 keys of 20 frames at 30 fps, 2 joints, cubic, with residual)"
     assert repr(keyed_motion.rotations) == "Curves(4 keys, 2 joints x 4, cubic)"
     assert repr(keyed_motion.residual) == "Residual(20 frames, 2 joints)"
     plain = keyed(

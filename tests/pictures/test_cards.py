@@ -100,7 +100,7 @@ def test_ladder_card_lists_cliffs_and_knee() -> None:
 
 def test_score_card_lists_measures() -> None:
     card_facts = facts(CARDS["score"])
-    assert f"{SCORE.mean_mm:.3g} mm on average" in card_facts["joints are off by"]
+    assert f"{SCORE.mean_mm:.3g} mm on average" in card_facts["error of positions"]
     assert card_facts["worst"].startswith(f"{SCORE.worst_joint} in frame {SCORE.worst_frame}; over all joints frame ")
     assert f"{SCORE.bytes:,} bytes" in card_facts["stored"]
     assert "feet slide" not in facts(score_card(replace(SCORE, foot_slide_mm=None, original_foot_slide_mm=None)))
@@ -128,7 +128,7 @@ def test_swings_card_shows_timeline() -> None:
 def test_keyed_card_distinguishes_breakdowns() -> None:
     card_facts = facts(CARDS["keyed"])
     assert card_facts["between keys"] == "cubic curves of quaternions"
-    assert card_facts["residual"].startswith("kept")
+    assert card_facts["residual"].startswith("stored")
     mixed = replace(KEYED, extremes=np.arange(9) % 2 == 0, residual=None)
     card_facts = facts(keyed_card(mixed))
     assert card_facts["breakdowns"] == "4, drawn lower"

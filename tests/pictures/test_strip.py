@@ -268,7 +268,7 @@ def test_transparent_background() -> None:
         ({"selection": []}, {"expected": "at least one frame"}),
         ({"selection": [0, 10**9]}, {"option": "keys", "expected": "0 to 369"}),
         ({"selection": [0.5]}, {"hint": "or a Selection or a KeyedMotion"}),
-        ({"selection": "all"}, {"hint": "or a Selection or a KeyedMotion"}),
+        ({"selection": "walk.svg"}, {"option": "keys", "value": "walk.svg"}),
         ({"selection": [[1], [2, 3]]}, {"hint": "or a Selection or a KeyedMotion"}),
         ({"selection": kp.Selection(np.array([1]), 5, "farthest")}, {"expected": "those of the 370 that are shown"}),
     ],

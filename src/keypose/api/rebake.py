@@ -71,7 +71,7 @@ def compute_rebake(edited: KeyedMotion | Motion, original_keyed: KeyedMotion, sh
     captured = original_keyed.residual
     if captured is None:
         raise OptionError(
-            "no residual was kept, so there is nothing to put back",
+            "no residual is stored, so there is no detail to add back",
             code="no_residual",
             subject=original_keyed.name,
             hint=Hint(

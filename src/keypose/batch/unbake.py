@@ -53,7 +53,7 @@ class UnbakeJob:
         rounding = format_.rounding_mm
         if self.tolerance_mm is not None and self.tolerance_mm <= rounding:
             raise OptionError(
-                f"is too little: {format_.name} rounds its numbers",
+                f"is too small: {format_.name} rounds its numbers",
                 option="tolerance_mm",
                 value=self.tolerance_mm,
                 expected=f"more than {rounding:g}, or a .keys.json file, which rounds nothing",

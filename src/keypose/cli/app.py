@@ -17,14 +17,14 @@ import traceback
 from collections.abc import Sequence
 from typing import cast
 
-from cyclopts import CycloptsError
+from cyclopts import CycloptsError, UnusedCliTokensError
 
 import keypose
 from keypose.cli import output
 from keypose.cli.commands import build_app, find_command, set_argv
 from keypose.cli.error_text import error_fields, render_error
 from keypose.cli.output import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
-from keypose.errors import FileError, KeyposeError, MessageFields
+from keypose.errors import FileError, KeyposeError, MessageFields, format_value
 
 app = build_app()
 
@@ -59,7 +59,7 @@ def _run(tokens: Sequence[str]) -> int:
         code = app(tokens, console=output.help_console(), exit_on_error=False, print_error=False)
         return cast(int, code or 0)
     except (CycloptsError, UsageError) as error:
-        message = render_error(error) if isinstance(error, UsageError) else str(error)
+        message = render_error(error) if isinstance(error, UsageError) else _parser_message(error)
         _print_json_error(
             tokens, message, "UsageError", error if isinstance(error, UsageError) else UsageError(message)
         )
@@ -79,6 +79,13 @@ def _run(tokens: Sequence[str]) -> int:
     except Exception as error:  # outermost handler: report a bug instead of a traceback
         _print_json_error(tokens, str(error), type(error).__name__)
         return report_bug(type(error).__name__, str(error), traceback.format_exc())
+
+
+def _parser_message(error: CycloptsError) -> str:
+    """Return the message of an error that the parser of command lines found."""
+    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
+        return f"{' '.join(map(format_value, error.unused_tokens))}: expected no further argument"
+    return str(error)
 
 
 def _check_current_folder(tokens: Sequence[str]) -> None:

@@ -111,7 +111,7 @@ def joint_table(clip: ClipInfo, width: int) -> Table | Group:
     names, body_parts, moves, rotations = (cells[:MAX_ROWS] for cells in (names, body_parts, moves, rotations))
     offsets, styles = offsets[:MAX_ROWS], styles[:MAX_ROWS]
     first = Column("joint", names)
-    required = [Column("part", body_parts), Column("moves", moves), Column("turns", rotations)]
+    required = [Column("part", body_parts), Column("moves", moves), Column("order", rotations)]
     for offset_columns in _offset_columns(offsets):
         if output.name_width([*required, *offset_columns], width) >= first.width:
             break
@@ -159,7 +159,7 @@ def _channels(clip: ClipInfo) -> str:
         return "none"
     groups = [f"{n} on {joints}" for n, joints in sorted(clip.joints_by_channels.items(), reverse=True)]
     plural = "s" if clip.joints > 1 else ""
-    return f"{clip.channels}: {', '.join(groups)} joint{plural}; turns {', '.join(clip.rotation_orders)}"
+    return f"{clip.channels}: {', '.join(groups)} joint{plural}; rotation order {', '.join(clip.rotation_orders)}"
 
 
 def _first_frame_note(clip: ClipInfo) -> str:
@@ -272,7 +272,7 @@ def format_contents(keys: int | None, swings: int | None) -> str:
 def stored_rows(stored: StorageInfo) -> list[tuple[str, str]]:
     """Return rows for accuracy, ratio, groups, contents and damage."""
     rows = [
-        ("kept", format_accuracy(stored) + _source_suffix(stored)),
+        ("accuracy", format_accuracy(stored) + _source_suffix(stored)),
         ("groups", f"{stored.n_groups} of about {stored.group_s:.3g} s, each readable alone"),
     ]
     if stored.ratio is not None:

@@ -35,8 +35,8 @@ LIBRARY_HELP = """Store thousands of clips in one place, and find similar ones.
 
 A library is one file (clips.db) with a folder beside it, or a PostgreSQL
 database. Every clip is stored once, byte for byte (files that need others
-beside them, such as AMC: number for number), with its key poses. Clips are found
-by words, or by a similar motion on any skeleton.
+beside them, such as AMC: number for number), with its key poses. Clips are
+found by words, or by a similar motion on any skeleton.
 
 For example:
   keypose library add takes/ --tag walk

@@ -34,9 +34,11 @@ def formats(*, json: Json = False) -> int:
     if json:
         output.print_json(rows)
         return 0
+    longest_suffix = max(len(suffix) for row in rows for suffix in row["suffixes"])
     grid = Table(box=SIMPLE_HEAD, pad_edge=False)
     for heading in ("format", "suffixes", "read", "write", "keys", "needs"):
-        grid.add_column(heading, overflow="fold", style="cyan" if heading == "format" else None)
+        min_width = longest_suffix if heading == "suffixes" else None
+        grid.add_column(heading, overflow="fold", min_width=min_width, style="cyan" if heading == "format" else None)
     for row in rows:
         keys = ", ".join(action for action in ("read", "write") if row[f"{action}_keys"]) or "-"
         grid.add_row(

@@ -43,7 +43,7 @@ LEGENDS = {
     "source": "source: number of the frame in the file",
     "rank": "rank: keys by their importance; 1 has the largest error without the key",
     "cost": "cost: cost of the span up to the next key",
-    "off mm": "off: largest error of {kind} in-betweens up to the next key",
+    "max mm": "max: largest error of {kind} in-betweens up to the next key",
     "without mm": "without: largest error from the previous to the next key if this key is removed",
 }
 ORDERED_LEGENDS = LEGENDS | {
@@ -210,7 +210,7 @@ def _columns(clip: KeysResult) -> list[Column]:
         Column("time s", [f"{frame / clip.fps:.3f}" for frame in frames]),
         Column("rank", [str(rank[frame]) for frame in frames] if rank else []),
         Column("cost", _cost_cells(clip, frames, rank)),
-        Column("off mm", _format_mm_cells(clip.span_mm or (), last_is_empty=clip.frames[-1] == clip.stop - 1)),
+        Column("max mm", _format_mm_cells(clip.span_mm or (), last_is_empty=clip.frames[-1] == clip.stop - 1)),
         Column("without mm", _format_mm_cells(clip.without_mm or ())),
     ]
 

@@ -232,7 +232,7 @@ def rename_clip(library: Library, current: str, name: str, *, json: bool) -> int
     if json:
         output.print_json({"clip": clip_document(after), "old_name": before.name})
     else:
-        output.print_line(f"{before.name}: is {after.name} now")
+        output.print_line(f"{before.name}: renamed to {after.name}")
     return 0
 
 
@@ -279,7 +279,7 @@ def _confirm_removal(clips: Sequence[Clip]) -> bool:
     count_of_clips = "1 clip" if len(clips) == 1 else f"{len(clips)} clips"
     if sys.stdin is None or not sys.stdin.isatty() or not output.stderr_console().is_terminal:
         raise UsageError(
-            f"{count_of_clips} would be removed, and there is no terminal to ask at",
+            f"{count_of_clips} would be removed, and there is no terminal to confirm it",
             code="missing_argument",
             expected="--yes",
         )

@@ -195,7 +195,7 @@ def clip_block(clip: Clip, key_frames: Sequence[int], swing_counts: Sequence[tup
         ("frames", f"{clip.n_frames} at {clip.fps:.6g} fps"),
         ("duration", format_duration(clip.duration_s)),
         ("joints", str(clip.n_joints)),
-        ("kept", storage),
+        ("stored", storage),
         ("added", f"{clip.added_at:%Y-%m-%d %H:%M} UTC"),
         ("key poses", keys),
         ("swings", ", ".join(f"{part.replace('_', ' ')} {many}" for part, many in swing_counts)),

@@ -106,7 +106,7 @@ def rebake(
     """
     if len(paths) < 2 or not all(paths):
         raise missing_argument_error(
-            "", "the edited file, and where to", "keypose rebake EDITED OUT --from NAME.keys.json"
+            "", "the edited file, and the output", "keypose rebake EDITED OUT --from NAME.keys.json"
         )
     *names, out = paths
     existing_policy = write.existing_policy()

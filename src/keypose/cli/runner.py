@@ -116,7 +116,7 @@ DEFAULT_WRITE = WriteFlags()
 def split_paths(paths: Sequence[str], command: str) -> tuple[list[str], str]:
     """Split the arguments into input names and the output, which is the last one."""
     if len(paths) < 2:
-        raise missing_argument_error("", f"what to {command}, and where to", f"keypose {command} IN OUT")
+        raise missing_argument_error("", f"the files to {command}, and the output", f"keypose {command} IN OUT")
     *names, out = paths
     if not out:
         raise missing_argument_error(

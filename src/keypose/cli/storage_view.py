@@ -24,7 +24,10 @@ from keypose.cli.output import Column, escape_unprintable
 from keypose.storage.error import LargestError
 
 OPTIONAL_HEADINGS = ("written", "with", "joints", "before", "length")  # dropped in this order on a narrow terminal
-LEGEND = f"smaller: than the file; raw: than {RAW_SIZE_TEXT}; max mm: the largest error, on a figure of 1.7 m"
+LEGEND = (
+    f"smaller: times smaller than the file; raw: times smaller than {RAW_SIZE_TEXT}; "
+    "max mm: the largest error, on a figure of 1.7 m"
+)
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def build_block(job: CompressJob, result: CompressResult, seconds: float) -> Gro
             f"{format_bytes(result.source_bytes)} became {format_bytes(result.bytes)}: "
             f"{_size_comparison(result, 'the file')}",
         ),
-        ("off", _error_text(job, result)),
+        ("error", _error_text(job, result)),
     ]
     if contents := _contents(result):
         rows.append(

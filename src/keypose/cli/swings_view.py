@@ -60,7 +60,10 @@ def error_rows(error_deg: float | None, per_angle_deg: float | None, score: Scor
     if error_deg is None or per_angle_deg is None:
         return []
     rows = [
-        ("off", f"{format_mm(error_deg)} degrees, all angles of a frame together; {format_mm(per_angle_deg)} per angle")
+        (
+            "error",
+            f"{format_mm(error_deg)} degrees, all angles of a frame together; {format_mm(per_angle_deg)} per angle",
+        )
     ]
     if score is None:
         return [*rows, ("", "not known in mm: the figure has no height")]
@@ -90,7 +93,7 @@ def build_table(clips: Sequence[SwingsResult], width: int) -> Group:
         Column("frames", [str(clip.n_frames) for clip in clips], right_aligned=True),
         Column("fps", [f"{clip.fps:.4g}" for clip in clips], right_aligned=True),
         Column("swings", [str(clip.n_swings) for clip in clips], right_aligned=True),
-        Column("off deg", [_format_figure(clip.error_deg) for clip in clips], right_aligned=True),
+        Column("error deg", [_format_figure(clip.error_deg) for clip in clips], right_aligned=True),
         Column("per angle", [_format_figure(clip.error_per_angle_deg) for clip in clips], right_aligned=True),
         Column("mean mm", [_format_figure(getattr(clip.score, "mean_mm", None)) for clip in clips], right_aligned=True),
         Column("max mm", [_format_figure(getattr(clip.score, "max_mm", None)) for clip in clips], right_aligned=True),
@@ -115,7 +118,7 @@ def build_sweep_tables(clips: Sequence[SwingsResult], width: int) -> Group:
     names = Column("clip", _relative_paths([clip.path for clip in clips]))
     others = [
         Column("nearest at", [f"{row.threshold:g}" for row in best_rows], right_aligned=True),
-        Column("off deg", [format_mm(row.error_deg) for row in best_rows], right_aligned=True),
+        Column("error deg", [format_mm(row.error_deg) for row in best_rows], right_aligned=True),
         Column("swings", [str(row.n_swings) for row in best_rows], right_aligned=True),
         Column("stored", [format_bytes(row.bytes) for row in best_rows], right_aligned=True),
     ]
@@ -130,7 +133,7 @@ def sweep_table(rows: Sequence[SweepRow | MeanRow], raw_bytes: float, width: int
     best_row = min(rows, key=lambda row: row.error_deg)
     first = Column("threshold", [f"{row.threshold:g}" for row in rows])
     others = [
-        Column("off deg", [format_mm(row.error_deg) for row in rows], right_aligned=True),
+        Column("error deg", [format_mm(row.error_deg) for row in rows], right_aligned=True),
         Column("swings", [f"{row.n_swings:.0f}" for row in rows], right_aligned=True),
         *(
             [Column("keys", [f"{row.n_keys:.0f}" for row in rows], right_aligned=True)]
@@ -211,7 +214,7 @@ def written_table(results: Sequence[tuple[SwingEditJob, SwingEditResult]], width
             ]
             if has_edits
             else [
-                Column("off deg", [_format_figure(clip.error_deg) for clip in clips], right_aligned=True),
+                Column("error deg", [_format_figure(clip.error_deg) for clip in clips], right_aligned=True),
                 Column(
                     "mean mm",
                     [_format_figure(getattr(clip.score, "mean_mm", None)) for clip in clips],

@@ -193,21 +193,21 @@ def summary_lines(results: Sequence[tuple[UnbakeJob, UnbakeResult]]) -> list[str
 def score_rows(score: Score | None) -> list[tuple[str, str]]:
     """Return the error of keys and curves against the capture as labelled rows."""
     if score is None:
-        return [("off", "not known in mm: the figure has no height")]
+        return [("error", "not known in mm: the figure has no height")]
     rows = [
         (
-            "off",
+            "error",
             f"{format_mm(score.mean_mm)} mm on average, 95 % within {format_mm(score.p95_mm)} mm, "
             f"{format_mm(score.max_mm)} mm at most: "
             f"{score.worst_joint} in frame {score.worst_frame} (on a figure of 1.7 m)",
         ),
     ]
     if score.mean_deg is not None and score.max_deg is not None:
-        turns = (
+        rotation_error = (
             f"{format_mm(score.mean_deg)} degrees off on average, {format_mm(score.max_deg)} at most: "
             f"{score.worst_rotation_joint} in frame {score.worst_rotation_frame}"
         )
-        rows.append(("turns", turns))
+        rows.append(("rotations", rotation_error))
     if _pops(score):
         rows.append(("", POP_NOTE))
     if score.foot_slide_mm is not None and score.original_foot_slide_mm is not None:

@@ -151,11 +151,11 @@ def build_block(job: VerifyJob, clip: VerifyResult) -> Group:
         *stored_rows(clip.storage),
     ]
     if clip.error is not None:
-        rows.append(("off", f"{clip.error}, on a figure of 1.7 m"))
+        rows.append(("error", f"{clip.error}, on a figure of 1.7 m"))
     if clip.is_identical:
-        rows.append(("off", f"nothing: same as {job.original}, every number"))
+        rows.append(("error", f"nothing: same as {job.original}, every number"))
     if not clip.problem:
-        rows.append(("sound", "every group was read"))
+        rows.append(("state", "sound: every group was read"))
     return labelled_rows(clip.path, rows)
 
 
@@ -166,7 +166,7 @@ def build_table(results: Sequence[VerifyResult], width: int) -> Group:
         Column("length", [format_duration(clip.duration_s) for clip in results], right_aligned=True),
         Column("size", [format_bytes(clip.bytes) for clip in results], right_aligned=True),
         Column("raw", [_format_ratio(clip.storage.ratio) for clip in results], right_aligned=True),
-        Column("kept", [format_accuracy(clip.storage) for clip in results]),
+        Column("accuracy", [format_accuracy(clip.storage) for clip in results]),
         Column("groups", [str(clip.storage.n_groups) for clip in results], right_aligned=True),
         Column("max mm", [_format_error(clip) for clip in results], right_aligned=True),
         Column("state", [_state(clip) for clip in results]),
@@ -174,7 +174,8 @@ def build_table(results: Sequence[VerifyResult], width: int) -> Group:
     if not any(clip.error or clip.is_identical for clip in results):
         others = [column for column in others if column.heading != "max mm"]
     visible_columns = output.drop_optional_columns(names, others, width, OPTIONAL_HEADINGS)
-    return Group(output.build_table(names, visible_columns, width), Text(f"raw: than {RAW_SIZE_TEXT}", style="dim"))
+    legend = Text(f"raw: times smaller than {RAW_SIZE_TEXT}", style="dim")
+    return Group(output.build_table(names, visible_columns, width), legend)
 
 
 def _format_ratio(ratio: float | None) -> str:

@@ -73,10 +73,10 @@ def results_page(query: PageQuery, hits: Sequence[PageHit]) -> str:
         raise OptionError(
             f"{len(hits):,} for a page", option="hits", expected=f"at most {MAX_HITS:,}: take a smaller limit"
         )
-    sections = [Section("query", "Searched for", strip_html(query.strip))] if query.strip is not None else []
-    sections.append(Section("hits", "Found", _hits_html(query, hits)))
+    sections = [Section("query", "Query", strip_html(query.strip))] if query.strip is not None else []
+    sections.append(Section("hits", "Hits", _hits_html(query, hits)))
     if query.command:
-        sections.append(Section("again", "How to get this again", code(query.command)))
+        sections.append(Section("again", "Reproduce this result", code(query.command)))
     package = "keypose.library"
     return page(
         query.title,

@@ -107,7 +107,7 @@ class KeyedMotion(Frozen):
                 )
         if self.translations.is_cubic != self.rotations.is_cubic:
             raise ModelError(
-                "slopes for translations or rotations only", subject="keyed motion", expected="both or none"
+                "tangents for translations or rotations only", subject="keyed motion", expected="both or none"
             )
         if self.rotation_orders is not None:
             self._set_field("rotation_orders", tuple(self.rotation_orders))
@@ -147,7 +147,7 @@ class KeyedMotion(Frozen):
 
     def __repr__(self) -> str:
         kind = ("cubic" if self.is_cubic else "straight") + (" Euler" if self.rotation_orders else "")
-        residual_text = "" if self.residual is None else ", residual kept"
+        residual_text = "" if self.residual is None else ", with residual"
         return (f"KeyedMotion({self.name!r}, {self.n_keys} keys of {self.n_frames} frames at {self.fps:g} fps, "
                 f"{self.n_joints} joints, {kind}{residual_text})")  # fmt: skip
 
@@ -188,7 +188,7 @@ class KeyedMotion(Frozen):
         share = check_number("residual", residual)
         if share and self.residual is None:
             raise OptionError(
-                "no residual was kept, so only residual=0 can be sampled", code="no_residual", subject=self.name
+                "no residual is stored, so only residual=0 can be sampled", code="no_residual", subject=self.name
             )
         rate = self.fps if fps is None else check_number("fps", fps, min_value=MIN_FPS, max_value=MAX_FPS)
         at = (
@@ -324,7 +324,7 @@ class Curves(Frozen):
         values = freeze_floats(self.values, (None, None, None), "curve values")
         self._set_field("values", values)
         if (self.in_tangents is None) != (self.out_tangents is None):
-            raise ModelError("slopes on one side of the keys only", subject="curves", expected="both or none")
+            raise ModelError("tangents on one side of the keys only", subject="curves", expected="both or none")
         for name in ("in_tangents", "out_tangents"):
             if getattr(self, name) is not None:
                 self._set_field(name, freeze_floats(getattr(self, name), values.shape, name))

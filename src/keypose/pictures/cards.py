@@ -124,7 +124,7 @@ def keyed_card(keyed: KeyedMotion) -> str:
         ("rate", f"{keyed.fps:g} fps, {keyed.duration_s:.2f} s"),
         ("joints", f"{keyed.n_joints:,}"),
         ("between keys", kind),
-        ("residual", "kept: the captured detail can be put back" if keyed.residual is not None else "not kept"),
+        ("residual", "stored: kp.rebake adds the captured detail back" if keyed.residual is not None else "none"),
     ]
     if breakdowns:
         facts.insert(1, ("breakdowns", f"{breakdowns:,}, drawn lower"))
@@ -194,12 +194,12 @@ def score_card(score: Score) -> str:
             )
         )
     facts = [
-        ("joints are off by", f"{score.mean_mm:.3g} mm on average, 95 % within {score.p95_mm:.3g} mm, "
+        ("error of positions", f"{score.mean_mm:.3g} mm on average, 95 % within {score.p95_mm:.3g} mm, "
                               f"{score.max_mm:.3g} mm at most"),
         ("worst", worst),
     ]  # fmt: skip
     if score.mean_deg is not None:
-        facts.append(("turns are off by", f"{score.mean_deg:.3g}° on average, {score.max_deg:.3g}° at most"))
+        facts.append(("error of rotations", f"{score.mean_deg:.3g}° on average, {score.max_deg:.3g}° at most"))
     if score.foot_slide_mm is not None:
         facts.append(("feet slide", f"{score.foot_slide_mm:.3g} mm, originally {score.original_foot_slide_mm:.3g} mm"))
     if score.key_acceleration is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -75,6 +76,8 @@ def key_frames(keys: Keys, n_frames: int) -> Ints:
         if keys.n_frames != n_frames:
             raise OptionError(f"keys of {keys.n_frames} frames", expected=f"those of the {n_frames} that are shown")
         return frames
+    if isinstance(keys, str | PathLike):  # a path as second argument
+        raise OptionError(option="keys", value=keys, expected="frames, a Selection or a KeyedMotion; files are path=")
     try:
         frames = freeze_ints(keys, (None,), "keys")
     except ModelError as error:

@@ -298,7 +298,7 @@ def draw_legend(
     key = f"{n_keys:,} key{'s' * (n_keys != 1)}"
     signs = (
         ("rest", "rest" in kinds, _draw_line(theme["muted"], 2.0)),
-        ("kept by keys", "keys" in kinds, _draw_line(theme["muted"], 10.0, hatch)),
+        ("stored as keys", "keys" in kinds, _draw_line(theme["muted"], 10.0, hatch)),
         ("foot on the ground", feet, _draw_line(theme["contact"], 5.0)),
         (key, n_keys > 0, f'<path d="M7.5 -9h7l-3.5 6zm3.5 6v6" fill="{theme["key"]}" stroke="{theme["key"]}"/>'),
     )

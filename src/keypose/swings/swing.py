@@ -77,7 +77,7 @@ class Swing(Frozen):
         cls, joint: str, start: int, end: int, start_rotation: Floats, rotation_vector: Floats
     ) -> Swing:
         """Return a swing by ``rotation_vector`` (3,), axis times angle."""
-        rotation_vector = freeze_floats(rotation_vector, (3,), "turn of a swing")
+        rotation_vector = freeze_floats(rotation_vector, (3,), "rotation vector of a swing")
         angle = float(np.linalg.norm(rotation_vector))
         axis = rotation_vector / angle if angle > MIN_ANGLE else np.array((1.0, 0.0, 0.0))
         return cls(joint, start, end, start_rotation, axis, angle)

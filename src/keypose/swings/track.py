@@ -55,7 +55,7 @@ class Track(Frozen):
         n = len(self.starts)
         self._set_field("ends", freeze_ints(self.ends, (n,), "ends of swings"))
         self._set_field("start_rotations", check_unit_rows(self.start_rotations, (n, 4), "start rotations of swings"))
-        self._set_field("rotation_vectors", freeze_floats(self.rotation_vectors, (n, 3), "turns of swings"))
+        self._set_field("rotation_vectors", freeze_floats(self.rotation_vectors, (n, 3), "rotation vectors of swings"))
         self._set_field("rest_starts", freeze_ints(self.rest_starts, (None,), "starts of rests"))
         r = len(self.rest_starts)
         self._set_field("rest_ends", freeze_ints(self.rest_ends, (r,), "ends of rests"))

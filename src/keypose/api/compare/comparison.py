@@ -75,8 +75,9 @@ class Comparison:
         return iter(self.rows)
 
     def __repr__(self) -> str:
-        clips, methods = len(self.clips), len(self.method_pairs)
-        return f"Comparison({clips} clip{'s' * (clips != 1)}, {methods} ways, {len(self.rows)} measurements)"
+        clips, pairs = len(self.clips), len(self.method_pairs)
+        counts = f"{clips} clip{'s' * (clips != 1)}, {pairs} pairs of method and in-betweens"
+        return f"Comparison({counts}, {len(self.rows)} measurements)"
 
     def __str__(self) -> str:
         return self.table()

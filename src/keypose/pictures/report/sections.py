@@ -178,9 +178,9 @@ def keys_table(analysis: ClipAnalysis) -> str:
             keyed.keys.tolist(), keyed.extremes.tolist(), analysis.removal_errors.tolist(), strict=True
         )
     ]
-    head = ("frame", *(["in the source"] if first else []), "time (s)", "kind", f"worth ({unit})")
+    head = ("frame", *(["in the source"] if first else []), "time (s)", "kind", f"importance ({unit})")
     return _render_limited_table(
-        "Keys. Worth is the largest error that there would be around a key without it.", head, rows
+        "Keys. The importance of a key is the largest error around it if it were removed.", head, rows
     )
 
 

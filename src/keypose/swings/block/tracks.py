@@ -120,8 +120,8 @@ def read_path(block: Reader, joint: str, n_frames: int) -> Path:
     if not form & CUBIC:
         return Path(joint, frames, Curves(values))
     out_tangents, in_tangents = np.zeros((2, keys, 1, 3))
-    out_tangents[:-1, 0] = block.read_floats(keys - 1, 3, f"slopes of {joint}")
-    in_tangents[1:, 0] = block.read_floats(keys - 1, 3, f"slopes of {joint}")
+    out_tangents[:-1, 0] = block.read_floats(keys - 1, 3, f"tangents of {joint}")
+    in_tangents[1:, 0] = block.read_floats(keys - 1, 3, f"tangents of {joint}")
     return Path(joint, frames, Curves(values, in_tangents, out_tangents))
 
 
