@@ -132,7 +132,7 @@ def test_keyed_card_distinguishes_breakdowns() -> None:
     mixed = replace(KEYED, extremes=np.arange(9) % 2 == 0, residual=None)
     card_facts = facts(keyed_card(mixed))
     assert card_facts["breakdowns"] == "4, drawn lower"
-    assert card_facts["residual"] == "not kept"
+    assert card_facts["residual"] == "none"
     path = re.search(r'data-keys="9" d="([^"]*)"', keyed_card(mixed))
     assert path
     assert len(set(re.findall(r"v([-\d.]+)", path[1]))) == 2

@@ -155,9 +155,9 @@ def test_swings_survive_pickling(walk):
         (lambda: kp.Track("arm", MEAN, keyed=(None,)), "arm: keyed: NoneType among them, expected KeyedSpan"),
         (lambda: kp.Track.build("arm", MEAN, [3]), "arm: swings: int among them, expected Swing"),
         (lambda: kp.Track.build("arm", MEAN, rests=3), "arm: rests is int, expected several Rest"),
-        (lambda: kp.Swing.from_rotation_vector("arm", 0, 5, MEAN, None), "turn of a swing"),
-        (lambda: kp.Swing.from_rotation_vector("arm", 0, 5, MEAN, "x"), "turn of a swing: not numbers"),
-        (lambda: kp.Swing.from_rotation_vector("arm", 0, 5, MEAN, (1.0, 2.0)), "turn of a swing: shape"),
+        (lambda: kp.Swing.from_rotation_vector("arm", 0, 5, MEAN, None), "rotation vector of a swing"),
+        (lambda: kp.Swing.from_rotation_vector("arm", 0, 5, MEAN, "x"), "rotation vector of a swing: not numbers"),
+        (lambda: kp.Swing.from_rotation_vector("arm", 0, 5, MEAN, (1.0, 2.0)), "rotation vector of a swing: shape"),
     ],
 )
 def test_invalid_values_are_rejected(make, message):

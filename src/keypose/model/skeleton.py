@@ -88,7 +88,7 @@ class Skeleton(Frozen):
                 )
             axes = "".join(c[0] for c in channels if c in ROTATION_CHANNELS)
             if not order.startswith(axes):
-                raise ModelError(f"{name} turns {axes} by its channels but {order} by its order", subject="skeleton")
+                raise ModelError(f"{name} has channels for {axes} but rotation order {order}", subject="skeleton")
 
     @property
     def n_joints(self) -> int:
