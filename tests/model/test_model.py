@@ -293,7 +293,7 @@ def test_mismatched_motions_are_rejected(changes, fields):
         ),
         (
             {"channels": (("Xrotation", "Zrotation"),) * 4},
-            {"subject": "skeleton", "problem": "Hips turns XZ by its channels but ZXY by its order"},
+            {"subject": "skeleton", "problem": "Hips has channels for XZ but rotation order ZXY"},
         ),
         ({"end_joints": [1, 4]}, {"subject": "skeleton", "problem": "an end site names a joint outside 0..3"}),
         ({"end_joints": [1]}, {"option": "skeleton end offsets", "expected": "(1, 3)"}),

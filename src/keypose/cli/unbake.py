@@ -75,7 +75,7 @@ def unbake(
     NAME.keys.json, which also holds the captured detail between the keys: after
     the edit, keypose rebake adds it back.
 
-    GLB and other formats that keypose formats marks store keys and curves; the
+    GLB, .blend and others store keys and curves, see keypose formats; the
     rest get every frame of the unbaked motion.
 
     For example:
