@@ -182,7 +182,7 @@ def format_value(value: Any) -> str:
         return f"{value[:MAX_VALUE_CHARACTERS]!r}..."
     try:
         text = repr(float(value) if isinstance(value, float) else value)  # not np.float64(0.5)
-    except ValueError:  # an int of thousands of digits
+    except Exception:  # of an int of thousands of digits, deeply nested lists, any class of the user
         text = ""
     return text if 0 < len(text) < MAX_VALUE_CHARACTERS else type(value).__name__
 

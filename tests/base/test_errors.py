@@ -83,6 +83,16 @@ def test_a_value_that_is_not_given_is_not_none() -> None:
     assert pickle.loads(pickle.dumps(OptionError("none"))).value is UNSET
 
 
+class NoRepr:
+    def __repr__(self) -> str:
+        raise RuntimeError("no text")
+
+
+NESTED_LIST: list[object] = []
+for _ in range(5000):
+    NESTED_LIST = [NESTED_LIST]
+
+
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -90,8 +100,10 @@ def test_a_value_that_is_not_given_is_not_none() -> None:
         (np.zeros((40, 40)), "keys=ndarray"),
         ("x" * 100, f"keys={'x' * 60!r}..."),
         ("three", "keys='three'"),
+        (NESTED_LIST, "keys=list"),
+        (NoRepr(), "keys=NoRepr"),
     ],
-    ids=["digits", "array", "long text", "text"],
+    ids=["digits", "array", "long text", "text", "nested too deeply", "repr raises"],
 )
 def test_long_values_are_shortened(value: object, text: str) -> None:
     assert str(OptionError(option="keys", value=value, expected="a number")) == f"{text}, expected a number"
