@@ -228,6 +228,10 @@ def test_nearly_unit_rotations_are_normalised_and_others_rejected():
             {"option": "motion translations", "expected": "plain ones"},
         ),
         ({"up": "W"}, {"subject": "motion", "expected": "one of X, Y, Z, -X, -Y, -Z"}),
+        ({"tolerance_mm": float("nan")}, {"subject": "motion", "expected": "0 to 1e+15, or None"}),
+        ({"tolerance_mm": float("inf")}, {"subject": "motion", "expected": "0 to 1e+15, or None"}),
+        ({"tolerance_mm": -0.1}, {"subject": "motion", "expected": "0 to 1e+15, or None"}),
+        ({"tolerance_mm": "x"}, {"subject": "motion", "expected": "a number"}),
         ({"metres_per_unit": -1.0}, {"subject": "motion", "expected": "1e-12 to 1e12 or None"}),
         ({"translations": np.zeros((50, 3, 3))}, {"option": "motion translations", "expected": "(any, 4, 3)"}),
         (

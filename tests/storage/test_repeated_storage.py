@@ -72,6 +72,19 @@ def test_the_text_of_a_tolerance_in_a_file():
     assert unpack_notes(pack_notes(others, None, "a")) == (others, None)
 
 
+@pytest.mark.parametrize("tolerance_mm", [0.0, 1e-5, 1.23456789, 1e6, 12345678.9, 1e15])
+def test_a_file_has_the_tolerance_of_its_source(tmp_path, tolerance_mm):
+    path = tmp_path / "a.kps"
+    kp.save(replace(MOTION, tolerance_mm=tolerance_mm), path, lossless=True)
+    assert (kp.load(path).tolerance_mm, kp.load(path).notes) == (tolerance_mm, MOTION.notes)
+
+
+@pytest.mark.parametrize("number", ["9" * 400, "9" * 20, "1e+999", "1e+16", "\u0663", "-1", "nan", "inf"])
+def test_a_text_without_a_possible_tolerance_is_a_note(number):
+    note = f"within {number} mm of the original, by a.kps"
+    assert unpack_notes((note,)) == ((note,), None)
+
+
 # Captured detail of keys
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keypose import kinematics
-from keypose.arrays import Bools, Floats, Frozen, freeze, freeze_floats
+from keypose.arrays import MAX_MAGNITUDE, Bools, Floats, Frozen, freeze, freeze_floats
 from keypose.errors import ModelError, OptionError
 from keypose.kinematics import REFERENCE_HEIGHT_MM, UPS, Up
 from keypose.model.skeleton import Skeleton
@@ -111,9 +111,11 @@ class Motion(Frozen):
         self._set_field("notes", tuple(self.notes))
         if self.tolerance_mm is not None:
             self._set_field("tolerance_mm", _check_float(self.tolerance_mm, "tolerance in mm"))
-            if self.tolerance_mm < 0:
+            if not 0 <= self.tolerance_mm <= MAX_MAGNITUDE:
                 raise ModelError(
-                    f"a tolerance of {self.tolerance_mm:g} mm", subject="motion", expected="at least 0, or None"
+                    f"a tolerance of {self.tolerance_mm:g} mm",
+                    subject="motion",
+                    expected=f"0 to {MAX_MAGNITUDE:g}, or None",
                 )
 
     @property

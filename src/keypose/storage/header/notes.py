@@ -10,13 +10,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_TOLERANCE_TEXT = re.compile(r"within (\d+(?:\.\d+)?) mm of the original, by .*\.kps", re.DOTALL)
+from keypose.arrays import MAX_MAGNITUDE
+
+_TOLERANCE_TEXT = re.compile(
+    r"within (\d{1,20}(?:\.\d{1,20})?(?:e[+-]\d{1,3})?) mm of the original, by .*\.kps", re.ASCII | re.DOTALL
+)
 _DETAIL_TEXT = "the captured detail of these keys is in the frames beside them"
 
 
 def pack_notes(notes: tuple[str, ...], tolerance_mm: float | None, name: str) -> tuple[str, ...]:
     """Return the texts to store for the notes and the tolerance of the motion ``name``."""
-    return notes if tolerance_mm is None else (*notes, f"within {tolerance_mm:g} mm of the original, by {name}.kps")
+    if tolerance_mm is None:
+        return notes
+    short = f"{tolerance_mm:g}"
+    number = short if float(short) == tolerance_mm else repr(tolerance_mm)
+    return (*notes, f"within {number} mm of the original, by {name}.kps")
 
 
 def unpack_notes(texts: Iterable[str]) -> tuple[tuple[str, ...], float | None]:
@@ -24,7 +32,10 @@ def unpack_notes(texts: Iterable[str]) -> tuple[tuple[str, ...], float | None]:
     notes, tolerances_mm = [], []
     for text in texts:
         match = _TOLERANCE_TEXT.fullmatch(text)
-        notes.append(text) if match is None else tolerances_mm.append(float(match[1]))
+        if match is not None and float(match[1]) <= MAX_MAGNITUDE:
+            tolerances_mm.append(float(match[1]))
+        else:
+            notes.append(text)
     return tuple(notes), sum(tolerances_mm) if tolerances_mm else None
 
 
