@@ -95,6 +95,14 @@ def test_folder_that_the_program_has_left_stays_importable(folder: Path) -> None
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_entries_of_the_import_path_that_are_no_texts_are_ignored(folder: Path) -> None:
+    program = (
+        "import pathlib, sys\nsys.path[:0] = [pathlib.Path('takes'), b'takes', None]\n" + START + PROGRAMS["map"] + END
+    )
+    done = run(folder, "-c", program)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_workers_get_flags_and_environment(folder: Path) -> None:
     (folder / "own_module.py").write_text(
         "import os, sys\ndef facts(n):\n    return os.environ['OWN'], sys.flags.optimize, sys.stdin.read()\n"

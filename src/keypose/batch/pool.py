@@ -206,8 +206,9 @@ class _Pool(Generic[Item, Result]):
         import subprocess  # not at the top of the module, because workers import it and start no processes
 
         # "" means the folder in which Python was started, as for multiprocessing; the current folder may be another
-        # one.
-        path = [folder or process.ORIGINAL_DIR for folder in sys.path]  # type: ignore[attr-defined]
+        # one. Imports ignore anything but texts, such as a Path.
+        folders = [folder for folder in sys.path if isinstance(folder, str)]
+        path = [folder or process.ORIGINAL_DIR for folder in folders]  # type: ignore[attr-defined]
         parent_pipe, worker_pipe = Pipe()
         handle = worker_pipe.fileno()
         code = f"import sys; sys.path[:] = {path!a}; from keypose.batch.worker import main; main({handle})"
