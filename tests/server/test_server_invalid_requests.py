@@ -69,6 +69,13 @@ def test_invalid_option_values(client: httpx.Client, walk: str, option: str) -> 
     assert response.status_code in (400, 422) and response.json()["error"]["code"]
 
 
+@pytest.mark.parametrize("draft", [{"kind": "x" * 100_000}, {"kind": "swings", "x" * 100_000: 1}], ids=["tag", "field"])
+def test_long_names_are_shortened_in_the_error(client: httpx.Client, walk: str, draft: dict[str, object]) -> None:
+    response = client.put(f"/api/clips/{walk}/draft", json={"draft": draft, "n_applied": 0})
+    error = check_error_response(response, 422, code="request")
+    assert "draft" in error["option"] and len(response.content) < 5000
+
+
 def test_tiny_fps(client: httpx.Client, walk: str) -> None:
     assert client.get(f"/api/clips/{walk}/frames", params={"fps": "5e-324"}).status_code == 200
 
@@ -90,6 +97,22 @@ def test_repeated_clips_are_tagged_once(client: httpx.Client, walk: str) -> None
     response = client.post("/api/clips/tags", json=payload)
     assert response.status_code == 200 and [clip["hash"] for clip in response.json()["clips"]] == [walk]
     assert time.perf_counter() - start < 5.0
+
+
+@pytest.mark.parametrize("data", ['{"draft":{"kind":"old"},"n_applied":0}', "{", "[]"])
+def test_a_stored_draft_that_no_longer_fits_is_replaced(library_template: Path, tmp_path: Path, data: str) -> None:
+    folder = tmp_path / "library"
+    shutil.copytree(library_template, folder)
+    with kp.Library(folder / "clips.db") as library:
+        walk = library.clip("walk").hash
+        library.save_draft(walk, data)
+    path, payload = f"/api/clips/{walk}/draft", {"draft": {"kind": "keys", "frames": [0, 30]}, "n_applied": 0}
+    with start_server(tmp_path / "log", folder / "clips.db") as live, live.client() as client:
+        assert client.get(path).json() is None
+        saved = client.put(path, json=payload, headers={"If-Match": "0"})
+        assert saved.status_code == 200 and client.get(path).json() == saved.json()
+        again = client.put(path, json=payload, headers={"If-Match": "0"})
+        check_error_response(again, 409, code="conflict")
 
 
 def test_damaged_library(library_template: Path, tmp_path: Path) -> None:

@@ -24,11 +24,13 @@ from keypose.server.middleware.error_pages import refuse, respond_to_http_except
 from keypose.server.routes import ROUTERS
 from keypose.server.schema import ErrorResponse
 from keypose.server.settings import Settings
+from keypose.validation import clean_line
 
 logger = logging.getLogger("keypose.server")
 
 OPENAPI_PATH = "/api/openapi.json"
 CLIENT_CLOSED_REQUEST = 499  # not read by anybody
+MAX_PROBLEM_LENGTH = 500  # characters; names and tags in problems come from the request
 _NOT_FOUND_TEXTS = {
     "unknown_page": ("Page not found", "There is no page at this address."),
     "wrong_method": ("Method not allowed", "This address does not support requests of this kind."),
@@ -104,8 +106,9 @@ async def _on_bad_request(request: Request, error: RequestValidationError) -> Re
     errors = error.errors()[:5]
     if len(errors) == 1 and isinstance(cause := errors[0].get("ctx", {}).get("error"), KeyposeError):
         return await _on_keypose_error(request, cause)
-    problems = [(".".join(map(str, each["loc"][1:])), each["msg"]) for each in errors]
-    message = "; ".join(f"{option}: {problem}" if option else problem for option, problem in problems)
+    problems = [(clean_line(".".join(map(str, each["loc"][1:]))), each["msg"]) for each in errors]
+    texts = [f"{option}: {problem}" if option else problem for option, problem in problems]
+    message = "; ".join(clean_line(text, MAX_PROBLEM_LENGTH) for text in texts)
     option = next((option for option, _ in problems if option), None)
     payload = error_response(message or "the request is not valid", code="request", option=option)
     return JSONResponse(payload.model_dump(), 422)

@@ -40,10 +40,14 @@ async def save_draft(
 ) -> DraftResponse:
     """Save a draft over the last known revision; 409 if another one was saved meanwhile."""
     revision = _parse_revision(if_match)
+    data = body.model_dump_json(exclude_unset=True)
 
     def save(library: Library) -> Draft:
         find_clip(library, clip)
-        return library.save_draft(clip, body.model_dump_json(exclude_unset=True), revision=revision)
+        stored = library.draft(clip) if revision is None else None
+        if stored is not None and _parse_draft(stored) is None:  # for clients there is no draft
+            return library.save_draft(clip, data, revision=stored.revision)
+        return library.save_draft(clip, data, revision=revision)
 
     draft = await state.run_write(save)
     return _draft_response(draft.revision, body)
