@@ -123,7 +123,7 @@ def test_existing_files_need_overwrite(keypose, kick: Path, tmp_path: Path, comm
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        (["timeline", "{kick}", "a.gif"], 1, "a picture is written as one of .svg, .png"),
+        (["timeline", "{kick}", "a.gif"], 1, "cannot write a picture as '.gif', expected one of .svg, .png"),
         (["timeline", "{kick}", "{tmp}/none/a.svg"], 1, "no such folder"),
         (["timeline", "none.bvh", "{tmp}/a.svg"], 1, "none.bvh: no such file"),
         (["curves", "{kick}", "{tmp}/a.svg", "--joints", "wings"], 1, "wings"),

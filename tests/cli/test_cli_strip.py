@@ -115,7 +115,7 @@ def test_failures_are_reported_and_others_are_drawn(keypose, clip, tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (("a.jpg",), 1, "a picture is written as one of .svg, .png"),
+        (("a.jpg",), 1, "cannot write a picture as '.jpg', expected one of .svg, .png"),
         (("a.svg", "--view", "behind"), 2, "--view behind, expected one of best, front"),
         (("a.svg", "--size-px", "320"), 2, "--size-px 320, expected WIDTHxHEIGHT, such as 320x90"),
         (("a.svg", "--mark", "1,2", "--keys", 3), 2, "--mark says which frames"),

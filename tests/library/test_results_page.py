@@ -76,7 +76,7 @@ def test_contents_of_a_hit(page_query: PageQuery, strip: Picture) -> None:
     ):  # fmt: skip
         assert words in item.text, words
     assert [level for level, _ in page.headings] == [1, 2, 2, 3, 2]
-    assert "found1, and 2 more of the same takes" in page.find_all("dl")[0].text
+    assert "hits1, and 2 more of the same takes" in page.find_all("dl")[0].text
     assert "keypose library search kick.bvh" in page.find_all("pre")[0].text
 
 

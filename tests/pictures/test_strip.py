@@ -264,7 +264,7 @@ def test_transparent_background() -> None:
         ({"height_px": 3}, {"option": "height_px", "value": 3, "expected": "a number from 16 to 20000"}),
         ({"size_px": 320}, {"option": "size_px", "value": 320, "expected": "(width, height)"}),
         ({"size_px": (320, 90), "width_px": 100}, {"code": "conflicting_options", "option": "size_px"}),
-        ({"path": "strip.jpg"}, {"problem": "a picture is written as one of .svg, .png"}),
+        ({"path": "strip.jpg"}, {"problem": "cannot write a picture as '.jpg'", "expected": "one of .svg, .png"}),
         ({"selection": []}, {"expected": "at least one frame"}),
         ({"selection": [0, 10**9]}, {"option": "keys", "expected": "0 to 369"}),
         ({"selection": [0.5]}, {"hint": "or a Selection or a KeyedMotion"}),

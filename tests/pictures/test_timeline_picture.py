@@ -237,7 +237,7 @@ def test_invalid_arguments(tmp_path: Path) -> None:
         timeline(SWINGS, keys=[0.5])  # type: ignore[list-item]
     with pytest.raises(UnknownJoint):
         timeline(SWINGS, joints="wings")
-    with pytest.raises(OptionError, match=r"a picture is written as one of .svg, .png"):
+    with pytest.raises(OptionError, match=r"cannot write a picture as .*, expected one of .svg, .png"):
         timeline(SWINGS, tmp_path / "a.gif")
 
 

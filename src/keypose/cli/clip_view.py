@@ -276,7 +276,7 @@ def stored_rows(stored: StorageInfo) -> list[tuple[str, str]]:
         ("groups", f"{stored.n_groups} of about {stored.group_s:.3g} s, each readable alone"),
     ]
     if stored.ratio is not None:
-        rows.insert(1, ("smaller", f"{stored.ratio:.3g} times than {RAW_SIZE_TEXT}"))
+        rows.insert(1, ("ratio", f"{stored.ratio:.3g} times smaller than {RAW_SIZE_TEXT}"))
     if contents := format_contents(stored.keys, stored.swings):
         rows.append(("with", contents))
     rows += [("damaged", str(each)) for each in stored.damage[:MAX_DAMAGE]]

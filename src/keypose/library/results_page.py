@@ -91,7 +91,7 @@ def results_page(query: PageQuery, hits: Sequence[PageHit]) -> str:
 def _render_intro(query: PageQuery, hits: Sequence[PageHit]) -> str:
     n_duplicates = sum(len(hit.hit.duplicates) for hit in hits if hit.hit is not None)
     count = f"{len(hits):,}" + (f", and {n_duplicates:,} more of the same takes" if n_duplicates else "")
-    return facts([("found", count), ("in", query.library), *query.facts])
+    return facts([("hits", count), ("library", query.library), *query.facts])
 
 
 def _hits_html(query: PageQuery, hits: Sequence[PageHit]) -> str:

@@ -163,7 +163,8 @@ def picture_path(path: str | PathLike[str]) -> Path:
     """Return ``path`` if it has a suffix of a picture format; call it before any work is done."""
     target = Path(fspath(path))
     if target.suffix.lower() not in SUFFIXES:
-        raise OptionError(f"a picture is written as one of {', '.join(SUFFIXES)}", path=target)
+        problem = f"cannot write a picture as {target.suffix!r}" if target.suffix else "a picture without a suffix"
+        raise OptionError(problem, path=target, expected=f"one of {', '.join(SUFFIXES)}")
     return target
 
 
