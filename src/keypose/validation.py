@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from operator import index
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,6 +87,14 @@ def check_bool(name: str, value: Any) -> bool:
     if not isinstance(value, bool | np.bool_):
         raise OptionError(option=name, value=value, expected="True or False")
     return bool(value)
+
+
+def check_path(name: str, value: Any) -> Path:
+    """Return ``value``, a str or PathLike of one, as a Path. Raise OptionError otherwise."""
+    try:
+        return Path(value)
+    except TypeError:
+        raise OptionError(option=name, value=value, expected="the path of a file") from None
 
 
 def clean_line(text: str, max_length: int = MAX_LINE_LENGTH) -> str:

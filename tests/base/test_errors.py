@@ -162,6 +162,30 @@ def test_public_functions_name_the_option(call: Callable[[kp.Motion], object], f
         call(kp.demo_motion(fps=10.0))
 
 
+@pytest.mark.parametrize(
+    ("call", "fields"),
+    [
+        (lambda m: kp.load("a.bvh", limits=True), {"option": "limits"}),
+        (lambda m: kp.open_kps("a.kps", limits=np.zeros(0)), {"option": "limits"}),
+        (lambda m: kp.concatenate("auto"), {"option": "motions", "value": "auto"}),
+        (lambda m: kp.concatenate([m, None]), {"option": "motions"}),
+        (lambda m: kp.concatenate(np.zeros(0)), {"option": "motions"}),
+        (lambda m: kp.timeline(kp.swings(m), True), {"option": "path", "value": True}),
+        (lambda m: kp.report(m, b"a.html"), {"option": "path", "value": b"a.html"}),
+        (lambda m: kp.demo_motion(NoRepr()), {"expected": "a number from 1 to 10000"}),
+        (lambda m: kp.ladder(m, NESTED_LIST), {"option": "method"}),
+        (lambda m: kp.compare(m, [np.zeros(2)]), {"option": "method"}),
+        (lambda m: kp.ladder(m, joints=NESTED_LIST), {"problem": "list is no joint name"}),
+        (lambda m: kp.timeline(kp.swings(m), theme=NESTED_LIST), {"problem": "theme list"}),
+    ],
+)
+def test_values_of_wrong_types_are_option_errors(
+    call: Callable[[kp.Motion], object], fields: dict[str, object]
+) -> None:
+    with raises(OptionError, code="option", **fields):
+        call(kp.demo_motion(fps=10.0)[:20])
+
+
 @cache
 def codes_in_source() -> dict[str, str]:
     """Return the codes that classes and calls of the package spell out, each with a file that does."""

@@ -48,7 +48,7 @@ class FeatureOptions(NamedTuple):
 def find_method(name: str) -> Method:
     """Return the method with this name."""
     if not isinstance(name, str) or name not in METHODS:
-        raise OptionError(option="method", value=name, hint=_suggest(str(name), METHODS))
+        raise OptionError(option="method", value=name, hint=_suggest(name if isinstance(name, str) else "", METHODS))
     return METHODS[name]
 
 

@@ -11,7 +11,7 @@ from keypose.demo import rig
 from keypose.demo.footwork import DURATION_S
 from keypose.demo.performance import compute_controls
 from keypose.demo.rig import pose_figure
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_value
 from keypose.model import Motion
 from keypose.options import declared_options
 from keypose.options.compare import DemoOptions
@@ -30,7 +30,9 @@ def demo_motion(fps: float = 120.0, seed: int = 0) -> Motion:
     metres, Y is up.
     """
     if not isinstance(fps, Real) or not MIN_FPS <= fps <= MAX_FPS:
-        raise OptionError(f"{fps!r} frames per second", expected=f"a number from {MIN_FPS:g} to {MAX_FPS:g}")
+        raise OptionError(
+            f"{format_value(fps)} frames per second", expected=f"a number from {MIN_FPS:g} to {MAX_FPS:g}"
+        )
     if not isinstance(seed, Integral) or seed < 0:
         raise OptionError(option="seed", value=seed, expected="a whole number from 0 on")
     fps, seed = float(fps), int(seed)

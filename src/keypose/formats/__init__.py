@@ -19,6 +19,7 @@ from keypose.formats.base import (
     SaveOptions,
     Source,
     build_load_options,
+    check_limits,
     read_bytes,
     write_atomically,
 )
@@ -27,6 +28,7 @@ from keypose.options import Gaps, LoadOptions, ReferencePose
 from keypose.storage import StoredMotion
 from keypose.storage.byte_source import ByteSource
 from keypose.swings import Swings
+from keypose.validation import check_path
 
 __all__ = [
     "FORMATS",
@@ -155,7 +157,7 @@ def open_kps(source: ByteSource, *, limits: Limits | None = None) -> StoredMotio
     ``OSError`` of it becomes a ``FileError``; other exceptions are not caught. ``limits``: the maximum sizes of the
     contents of the file.
     """
-    return kps.open_stored(source, limits or Limits(), _describe_not_kps)
+    return kps.open_stored(source, check_limits(limits), _describe_not_kps)
 
 
 def _open_source(path: str | PathLike[str], options: LoadOptions) -> Source:
@@ -264,10 +266,7 @@ def find_format(path: str | PathLike[str]) -> Format | None:
 
 
 def _parse_path(path: str | PathLike[str]) -> Path:
-    try:
-        return Path(path)
-    except TypeError:
-        raise OptionError(option="path", value=path, expected="the path of a file") from None
+    return check_path("path", path)
 
 
 def _format_suffix(name: str) -> str:

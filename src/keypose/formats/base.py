@@ -29,7 +29,7 @@ from keypose.limits import limit_hint
 from keypose.model import KeyedMotion, Motion
 from keypose.options import DEFAULT_LOAD_OPTIONS, Gaps, LoadOptions, OutputOptions, ReferencePose, check_option_number
 from keypose.swings import Swings
-from keypose.validation import check_choice
+from keypose.validation import check_choice, check_path
 
 logger = logging.getLogger("keypose")
 
@@ -74,6 +74,15 @@ def printable_text(text: str) -> str:
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
 
 
+def check_limits(limits: Limits | None) -> Limits:
+    """Return ``limits``, or the default ones. Raise OptionError if they are something else."""
+    if limits is None:
+        return Limits()
+    if not isinstance(limits, Limits):
+        raise OptionError(option="limits", value=limits, expected="Limits or None")
+    return limits
+
+
 def build_load_options(
     *,
     reference_pose: str = DEFAULT_LOAD_OPTIONS.reference_pose,
@@ -86,17 +95,14 @@ def build_load_options(
     """Check the keywords of ``load`` and return them."""
     if animation is not None and (isinstance(animation, bool) or not isinstance(animation, str | int)):
         raise OptionError(option="animation", value=animation, expected="a name or a number")
-    try:
-        skeleton = None if asf is None else Path(asf)
-    except TypeError:
-        raise OptionError(option="asf", value=asf, expected="the path of a file") from None
+    skeleton = None if asf is None else check_path("asf", asf)
     return LoadOptions(
         check_choice("reference_pose", reference_pose, get_args(ReferencePose)),  # type: ignore[arg-type]
         skeleton,
         check_choice("gaps", gaps, get_args(Gaps)),  # type: ignore[arg-type]
         animation,
         None if fps is None else check_option_number(LoadOptions, "fps", fps),
-        limits or Limits(),
+        check_limits(limits),
     )
 
 

@@ -339,6 +339,8 @@ def concatenate(motions: Sequence[Motion]) -> Motion:
 
     Name, axes and notes are those of the first motion, the tolerance is the largest.
     """
+    if not isinstance(motions, Sequence) or not all(isinstance(each, Motion) for each in motions):
+        raise OptionError(option="motions", value=motions, expected="a list of Motions")
     if not motions:
         raise OptionError("no motion", expected="at least one")
     first = motions[0]

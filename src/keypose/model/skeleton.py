@@ -10,7 +10,7 @@ import numpy as np
 
 from keypose import anatomy
 from keypose.arrays import Floats, Frozen, Ints, freeze_floats, freeze_ints
-from keypose.errors import ModelError, OptionError, UnknownJoint
+from keypose.errors import ModelError, OptionError, UnknownJoint, format_value
 from keypose.rotations import AXES, ORDERS
 
 POSITION_CHANNELS = tuple(f"{axis}position" for axis in AXES)
@@ -131,7 +131,7 @@ class Skeleton(Frozen):
     def _find_own_joint(self, name: str) -> int | None:
         """Return the joint of that name, else the only one that differs in case alone, else None."""
         if not isinstance(name, str):
-            raise OptionError(f"{name!r} is no joint name", expected=f"text such as {self.names[0]!r}")
+            raise OptionError(f"{format_value(name)} is no joint name", expected=f"text such as {self.names[0]!r}")
         if name in self._index:
             return self._index[name]
         matches = [j for j, own in enumerate(self.names) if own.lower() == name.lower()]

@@ -9,15 +9,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from html import escape
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from keypose.errors import MissingExtra, OptionError
+from keypose.errors import MissingExtra, OptionError, format_value
 from keypose.formats.base import write_atomically
 from keypose.options import check_option_number
 from keypose.options.pictures import PngOptions
-from keypose.validation import clean_line
+from keypose.validation import check_path, clean_line
 
 FONT = "'Source Sans 3','Source Sans Pro','Segoe UI',system-ui,sans-serif"
 # Upper bounds of character widths in em over common sans-serif fonts.
@@ -161,7 +161,7 @@ def parse_size(svg: str) -> tuple[float, float]:
 
 def picture_path(path: str | PathLike[str]) -> Path:
     """Return ``path`` if it has a suffix of a picture format; call it before any work is done."""
-    target = Path(fspath(path))
+    target = check_path("path", path)
     if target.suffix.lower() not in SUFFIXES:
         problem = f"cannot write a picture as {target.suffix!r}" if target.suffix else "a picture without a suffix"
         raise OptionError(problem, path=target, expected=f"one of {', '.join(SUFFIXES)}")
@@ -192,7 +192,7 @@ def mix(colour: str, other: str, share: float) -> str:
 def find_theme(name: str) -> Theme:
     """Return the theme ``name``."""
     if not isinstance(name, str) or name not in THEMES:
-        raise OptionError(f"theme {name!r}", expected=f"one of {', '.join(THEMES)}")
+        raise OptionError(f"theme {format_value(name)}", expected=f"one of {', '.join(THEMES)}")
     return THEMES[name]
 
 

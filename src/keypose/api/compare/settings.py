@@ -118,8 +118,8 @@ def build_compare_options(
     """Return checked options; ``methods`` names methods and references, None: all."""
     names = (*COMPARED_METHODS, *REFERENCES) if methods is None else _as_tuple("methods", methods, str)
     for name in names:
-        if name not in COMPARED_METHODS and name not in REFERENCES:
-            raise OptionError(option="method", value=name, hint=suggest_method(str(name)))
+        if not isinstance(name, str) or (name not in COMPARED_METHODS and name not in REFERENCES):
+            raise OptionError(option="method", value=name, hint=suggest_method(name if isinstance(name, str) else ""))
     percents = _as_tuple("removed_percent", removed_percent, (int, float))
     return CompareOptions(
         methods=tuple(name for name in names if name in COMPARED_METHODS),

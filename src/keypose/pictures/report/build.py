@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from keypose.pictures.report.analysis import analyse_motion
 from keypose.pictures.report.player import player_script, player_style
 from keypose.pictures.report.sections import ClipReport, build_clip_report
 from keypose.pictures.report.settings import CURVE_OPTIONS, ReportSettings, Source, to_plain_value
-from keypose.validation import check_text
+from keypose.validation import check_path, check_text
 
 SUFFIXES = (".html", ".htm")
 
@@ -84,7 +84,7 @@ def report(
 
 def page_path(path: str | PathLike[str]) -> Path:
     """Return ``path`` if it has an HTML suffix; call it before any work is done."""
-    target = Path(fspath(path))
+    target = check_path("path", path)
     if target.suffix.lower() not in SUFFIXES:
         raise OptionError(f"a report is written as one of {', '.join(SUFFIXES)}", path=target)
     return target
