@@ -108,3 +108,7 @@ def test_per_row_must_be_a_positive_integer() -> None:
     for wrong in (0, -1, 1.5, True):
         with raises(kp.OptionError, option="per_row"):
             strip(DEMO, TWELVE, per_row=wrong)
+
+
+def test_a_row_of_any_length_holds_all_poses() -> None:
+    assert strip(DEMO, TWELVE, per_row=10**30).svg == strip(DEMO, TWELVE, per_row=12).svg

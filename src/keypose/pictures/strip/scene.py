@@ -148,7 +148,7 @@ def build_scene(
         keys = choice.is_key
         opacity = opacity.copy()
         opacity[keys] = np.geomspace(MIN_IN_PLACE_OPACITY, 1.0, int(keys.sum())) if keys.sum() > 1 else 1.0
-    rows = (np.cumsum(choice.is_key) - 1) // (per_row or len(choice.frames))
+    rows = (np.cumsum(choice.is_key) - 1) // min(per_row or len(choice.frames), len(choice.frames))
     return Scene(motion, choice, layout, camera, poses, shadow_boxes(poses, sine), path, opacity, rows)
 
 
