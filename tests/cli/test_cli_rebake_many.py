@@ -103,7 +103,7 @@ def test_an_edit_without_its_keys_fails_alone(keypose, folders: Path) -> None:
         (["out"], f"error: {Path('out/b.glb')}: brings no detail of its own, and there is no {Path('out/b.keys.json')}; "
                   "what was it made from? Expected --from NAME.keys.json, which unbake wrote\n"),
         (["edits", "--from", "out"], f"error: {Path('edits/b.bvh')}: {Path('out/b.keys.json')}: no such file, "
-                                     "expected the keys that b.bvh was made from; did you mean out/b.glb?\n"),
+                                     "expected the keys that b.bvh was made from\n"),
     ):  # fmt: skip
         source, *more = arguments
         result = keypose("rebake", source, f"final_{source}", "--to", "bvh", "--jobs", 1, *more)

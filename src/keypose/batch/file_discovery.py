@@ -191,11 +191,13 @@ def suggest_name(typed_name: str, choices: Iterable[str]) -> str:
 def suggest_file(path: Path) -> Path | None:
     """Return the motion file or folder beside ``path`` with the most similar name; None if there is none.
 
-    Names that differ in digits are other takes, not typing errors.
+    Names that differ in digits are other takes, not typing errors. Only files of keys are suggested for a file of keys.
     """
     try:
         with os.scandir(path.parent) as entries:
             names = [e.name for e in itertools.islice(entries, MAX_NAMES) if _is_candidate(e)]
+            if path.name.lower().endswith(KEYS_SUFFIXES):
+                names = [name for name in names if name.lower().endswith(KEYS_SUFFIXES)]
     except (OSError, ValueError):
         return None
     by_suffix = sorted(
