@@ -127,7 +127,7 @@ def test_a_folder_that_is_called_like_a_file(keypose, folder: Path) -> None:
     for names in (["walk.bvh"], ["walk.bvh", "other.bvh"]):
         result = keypose("convert", *names, "zz.bvh", "--to", "glb")
         assert result.code == 2
-        assert "zz.bvh is the name of a file, but is to be a folder" in result.err
+        assert "zz.bvh is the name of a file, but several results need a folder" in result.err
         assert not (folder / "zz.bvh").exists()
     assert keypose("convert", "walk.bvh", "zz.bvh/", "--to", "glb").code == 0
     assert keypose("convert", "other.bvh", "zz.bvh", "--to", "glb").code == 0  # the folder exists now

@@ -129,7 +129,7 @@ def test_existing_files_need_overwrite(keypose, kick: Path, tmp_path: Path, comm
         (["curves", "{kick}", "{tmp}/a.svg", "--joints", "wings"], 1, "wings"),
         (["curves", "{kick}", "{tmp}/a.svg", "--width-px", "3"], 2, "expected a number from 80"),
         (["curves", "{kick}", "{tmp}/a.svg", "--mark", "99999"], 1, "expected 0 to"),
-        (["curves", "{kick}", "{tmp}/a.svg", "--mark", "3", "--keys", "4"], 2, "--mark says which frames are keys"),
+        (["curves", "{kick}", "{tmp}/a.svg", "--mark", "3", "--keys", "4"], 2, "--mark already selects the keys"),
         (["curves", "{kick}", "{tmp}/a.svg", "--mark", "x"], 2, "expected frames from 0"),
         (["error-curve", "{kick}", "{tmp}/a.svg", "--keys", "4", "--auto"], 2, "cannot be combined with"),
         (["error-curve", "{kick}", "{tmp}/a.svg", "--method", "salien"], 2, "did you mean salient"),

@@ -173,7 +173,7 @@ def test_existing_files_need_overwrite(keypose, keys_file: Path, edit: Path, tmp
     [
         ([], 2, "expected the edited file, and the output; keypose rebake EDITED OUT --from NAME.keys.json"),
         (["EDIT"], 2, "expected the edited file"),
-        (["EDIT", "WALK", "y.bvh"], 2, "y.bvh is the name of a file, but is to be a folder"),
+        (["EDIT", "WALK", "y.bvh"], 2, "y.bvh is the name of a file, but several results need a folder"),
         (["EDIT", "WALK", "y/"], 2, "expected the format of the files in it, such as --to glb"),
         (["EDIT", "x.bvh"], 1, "brings no detail of its own; what was it made from? Expected --from NAME.keys.json"),
         (["WALK", "x.bvh"], 2, "the keys of WALK are not known, and there is no "),

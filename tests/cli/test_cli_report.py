@@ -112,7 +112,7 @@ def test_open_option_opens_the_page(keypose, clip, work_folder, monkeypatch):
         (["walk.bvh", "-o", "page.pdf"], 1, "page.pdf: a report is written as one of .html"),
         (["walk.bvh", "-o", "none/page.html"], 1, "none: no such folder"),
         (["walk.bvh", "-o", "folder.html"], 1, "is a folder"),
-        (["page.html", "-o", "page.html"], 1, "is to be read"),
+        (["page.html", "-o", "page.html"], 1, "is an input file"),
         (["nothing/*.bvh"], 1, "no motion file matches"),
     ],
 )

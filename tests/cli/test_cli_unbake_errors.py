@@ -78,7 +78,7 @@ def test_a_wrong_command_line_is_exit_code_2(keypose, folder: Path, line: list[s
         (["walk.bvh", "x.glb", "--joints", "tail"], "no joint or body part 'tail'"),
         (["walk.bvh", "x.glb", "--range", "100:"], "--range 100: holds no frame"),
         (["walk.bvh", "x.glb", "--fps", "1e9"], "frames per second, expected"),
-        (["walk.bvh", "x.glb", "--method", "farthest", "--tolerance-mm", "5"], "--tolerance-mm 5 is of no use: farthest does not choose"),
+        (["walk.bvh", "x.glb", "--method", "farthest", "--tolerance-mm", "5"], "--tolerance-mm 5 has no effect: farthest does not select"),
         (["walk.bvh", "other.bvh/x.glb"], "the folder cannot be made"),
         (["walk.bvh", "x.glb", "--polish", "--rotation", "euler"], "--polish needs interpolation bezier, rotation quaternion"),
         (["walk.bvh", "x.glb", "--interpolation", "linear", "--shared-tangents"], "--shared-tangents: only interpolation bezier has free tangents"),

@@ -40,7 +40,7 @@ def test_lossless(keypose, kick: Path, capture: kp.Motion, tmp_path: Path) -> No
     out = tmp_path / "walk.kps"
     result = keypose("compress", kick, out, "--lossless")
     assert (result.code, result.err) == (0, "")
-    assert "nothing: every number is kept; read back" in result.out
+    assert "nothing: every number is stored; read back" in result.out
     back = kp.load(out)
     assert np.array_equal(back.translations, capture.translations)
     assert np.array_equal(back.rotations, capture.rotations)

@@ -100,7 +100,7 @@ def test_a_clip_that_is_not_there(keypose, clip, tmp_path: Path) -> None:
         (["a.kps", "b.bvh", "--from-s", "-1"], "expected seconds from the clip's start"),
         (["a.kps", "b.bvh", "--from-s", "3", "--to-s", "2"], "expected a later time than 3 s"),
         (["a.kps", "b.bvh", "--overwrite", "--skip-existing"], "cannot be combined with"),
-        (["a.kps", "b.kps"], "b.kps is to be compressed again"),
+        (["a.kps", "b.kps"], "b.kps would be compressed again"),
         (["a.kps", "c.kps", "out"], "expected the format of the files in it, such as --to glb"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

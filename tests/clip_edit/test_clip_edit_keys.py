@@ -165,7 +165,7 @@ def test_select_within_tolerance_of_a_range(editor: ClipEditor) -> None:
 
 
 def test_unreachable_tolerance(editor: ClipEditor) -> None:
-    with raises(OptionError, option="tolerance_mm", value=0.01, problem="cannot be kept with up to 5 keys"):
+    with raises(OptionError, option="tolerance_mm", value=0.01, problem="cannot be reached with up to 5 keys"):
         editor.select_within(SelectionSpec(max_keys=5, options={}), 0.01)
 
 

@@ -80,7 +80,7 @@ def unbake(
     if selection is not None:
         if options or max_keys is not None or keys is not None or tolerance_mm is not None or auto:
             raise OptionError(
-                "a selection says which keys: give it without keys=, tolerance_mm=, auto= and other options"
+                "a selection already contains the keys: give it without keys=, tolerance_mm=, auto= and other options"
             )
         keyed = fitter.fit(parse_frames(selection, motion, "selection"))
     elif tolerance_mm is not None:

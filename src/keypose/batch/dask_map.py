@@ -199,5 +199,5 @@ class _Map(Generic[Item, Result]):
         return build_failure(error)
 
     def _connection_error(self, error: object) -> KeyposeError:
-        return KeyposeError(f"{self.scheduler}: the Dask cluster is gone ({error}); what is done is kept, and the same "
-                            f"again goes on with the rest", code="unreachable")  # fmt: skip
+        return KeyposeError(f"{self.scheduler}: the Dask cluster is gone ({error}); finished files are saved, and the same "
+                            f"command continues with the rest", code="unreachable")  # fmt: skip

@@ -298,7 +298,7 @@ def check_companions(stored: StoredMotion, keys: StoredKeys | None, swings: Swin
         (swings, "swings", stored.swings(), True),
     ):
         if not is_same(companion, decoded, is_rounded=is_rounded):
-            raise FormatError(path, f"read back, its {kind} differ from those that were to be kept", code="wrong_copy")
+            raise FormatError(path, f"read back, its {kind} differ from those that were stored", code="wrong_copy")
 
 
 def is_same(first: Any, second: Any, *, is_rounded: bool = False) -> bool:

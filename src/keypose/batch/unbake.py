@@ -44,7 +44,7 @@ class UnbakeJob:
     def __post_init__(self) -> None:
         if self.tolerance_mm is not None and self.method != DEFAULT_METHOD:
             raise OptionError(
-                f"is of no use: {self.method} does not choose keys by the error of curves",
+                f"has no effect: {self.method} does not select keys by the error of curves",
                 option="tolerance_mm",
                 value=self.tolerance_mm,
                 expected=f"a number of keys with it, or the method {DEFAULT_METHOD}",

@@ -208,7 +208,7 @@ def _check_outputs(files: Sequence[Path], inputs: ClipFiles, *, overwrite: bool)
     input_paths = {os.path.realpath(file.path) for file in inputs.files}
     for file in files:
         if os.path.realpath(file) in input_paths:
-            raise OptionError("is to be read", path=file, expected="another name for results")
+            raise OptionError("is an input file", path=file, expected="another name for results")
         check_output_file(file, "the name of a file", overwrite=overwrite)
 
 

@@ -50,7 +50,7 @@ def formats(*, json: Json = False) -> int:
             _needs(row),
         )
     output.print_renderable(grid)
-    output.print_line("keys: whether keys and the curves between them are kept, or every frame")
+    output.print_line("keys: whether the file stores keys and the curves between them, or every frame")
     for line in (*_other_pythons(rows), *_install_hints({row["extra"] for row in rows if not row["installed"]})):
         output.print_line(line)
     return 0

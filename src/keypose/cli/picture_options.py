@@ -150,7 +150,7 @@ def check_picture_path(out: str, source: Path, *, overwrite: bool) -> Path:
         raise missing_argument_error("the last name, where to, is empty", "a picture, such as walk.svg")
     target = picture_path(out)
     if os.path.realpath(target) == os.path.realpath(source):
-        raise OptionError("is to be read", path=target, expected="another name for the picture")
+        raise OptionError("is an input file", path=target, expected="another name for the picture")
     return o.check_output_file(target, "the name of a picture", overwrite=overwrite)
 
 
@@ -167,10 +167,10 @@ def parse_marked_frames(mark: Sequence[str], keys: KeyFlags | None) -> tuple[int
     """Parse the frames to mark; raise UsageError if options choose keys as well."""
     if mark and keys is not None:
         raise UsageError(
-            "says which frames are keys, and another option how to choose some",
+            "already selects the keys",
             option="mark",
             value=True,
-            expected="one",
+            hint="omit the options that select keys by a method",
         )
     return tuple(int(frame) for frame in o.parse_frames("--mark", mark))
 

@@ -128,7 +128,7 @@ def check_page_path(output_path: Path | None, inputs: ClipFiles, *, overwrite: b
     default_name = f"{stem(inputs.files[0].path.name)}.html" if len(inputs.files) == 1 else "report.html"
     target = page_path(default_name if output_path is None else output_path)
     if any(os.path.realpath(target) == os.path.realpath(file.path) for file in inputs.files):
-        raise OptionError("is to be read", path=target, expected="another name for the page")
+        raise OptionError("is an input file", path=target, expected="another name for the page")
     return check_output_file(target, "the name of a page", overwrite=overwrite)
 
 

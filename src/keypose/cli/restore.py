@@ -66,8 +66,8 @@ def restore(
     for t in (*plan.targets, *plan.skipped):
         if is_kps(t.target):
             raise UsageError(
-                f"{t.target} is to be compressed again",
-                expected="another format, or keypose compress, which says how near it is kept",
+                f"{t.target} would be compressed again",
+                expected="another format; to change the tolerance, use keypose compress",
             )
     work = [
         RestoreJob(t.source, t.target, from_s, to_s, not no_keys, write_reference_pose, write.overwrite, limits.limits)

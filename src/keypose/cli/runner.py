@@ -148,11 +148,11 @@ def build_plan(
         )
     if looks_like_file(target) and not has_slash:
         raise UsageError(
-            f"{out} is the name of a file, but is to be a folder: "
+            f"{out} is the name of a file, but several results need a folder: "
             + (f"without --to it is a file, as {out}/ it is a folder" if is_single_file else f"{out}/ makes it one")
         )
     if to is None:
-        raise missing_argument_error(f"{out} is to be a folder", "the format of the files in it, such as --to glb")
+        raise missing_argument_error(f"{out} is a folder", "the format of the files in it, such as --to glb")
     return plan_folder(inputs.files, target, to, existing_policy, extra_suffixes)
 
 

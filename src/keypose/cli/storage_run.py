@@ -230,7 +230,7 @@ def plan_compressed(inputs: ClipFiles, names: Sequence[str], out: str, existing_
             expected="a folder for the results, such as: keypose compress IN... out/",
         )
     if looks_like_file(target) and not has_slash:
-        raise UsageError(f"{out} is the name of a file, but is to be a folder", hint=f"{out}/ makes it one")
+        raise UsageError(f"{out} is the name of a file, but several results need a folder", hint=f"{out}/ makes it one")
     return plan_folder(inputs.files, target, SUFFIX, existing_policy)
 
 

@@ -133,13 +133,15 @@ def summary_lines(results: Sequence[tuple[CompressJob, CompressResult]], seconds
 def _error_text(job: CompressJob, result: CompressResult) -> str:
     verification = "read back" if result.verified else "not read back"
     if not result.has_frames:
-        return f"nothing: {'keys are kept exactly' if result.keys else 'swings are kept to 32 bits'}; {verification}"
+        return (
+            f"nothing: {'keys are stored exactly' if result.keys else 'swings are stored with 32 bits'}; {verification}"
+        )
     before = result.source_tolerance_mm
     source_suffix = (
         "" if before is None else f" of {job.source.name}, which is itself within {before:g} mm of its original"
     )
     if result.lossless:
-        return f"nothing: every number{source_suffix} is kept; {verification}"
+        return f"nothing: every number{source_suffix} is stored; {verification}"
     if result.error is None:
         return f"{job.tolerance_mm:g} mm at most{source_suffix}, guaranteed; {verification}"
     return (

@@ -151,7 +151,10 @@ def parse_select_options(
     """Return the keywords of ``select``; the default method is ``farthest``, which chooses the most different poses."""
     if joints and marked_frames:
         raise UsageError(
-            "says which frames are shown, and --joints how to choose some", option="mark", value=True, expected="one"
+            "already selects the frames to draw",
+            option="mark",
+            value=True,
+            hint="omit --joints, which selects frames too",
         )
     return keys.select_options() | ({"joints": joints} if joints else {})
 

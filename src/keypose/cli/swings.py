@@ -368,7 +368,7 @@ def check_edits(steps: Sequence[EditStep], filters: Mapping[str, Any], out: str 
         unused = [name for name in filters if name not in JOINT_EDITS.get(option, filters)]
         if unused:
             raise UsageError(
-                f"{step.text}: takes all that a joint does, but {_flag(unused[0])} means some swings",
+                f"{step.text}: changes all swings of a joint, but {_flag(unused[0])} selects some of them",
                 code="conflicting_options",
                 expected=f"{_alternative(option)}, such as --scale or --lengthen",
             )
@@ -403,13 +403,13 @@ def check_output_options(out: str | None, *, view_options: Mapping[str, Any], wr
     """Raise UsageError for write options without an output, and for view options with one."""
     for option, is_set in (view_options if out is not None else write_options).items():
         if is_set and out is None:
-            raise UsageError("is about what is written", option=option, value=True, expected="-o OUT with it")
+            raise UsageError("applies to the written file", option=option, value=True, expected="-o OUT as well")
         if is_set:
             raise UsageError(
-                "is about what is shown, and with -o a file is written",
+                "applies to the printed tables, but with -o a file is written",
                 option=option,
                 value=True,
-                expected="one of the two",
+                expected="only one of the two",
             )
 
 

@@ -173,7 +173,7 @@ class ClipEditor:
         max_keys = int(ladder.counts[-1])
         max_error_mm = fitter.max_error_mm(fitter.fit(ladder.at(max_keys).frames))
         raise OptionError(
-            f"cannot be kept with up to {max_keys} keys",
+            f"cannot be reached with up to {max_keys} keys",
             option="tolerance_mm",
             value=tolerance,
             hint=f"with {max_keys} keys the largest error is {max_error_mm:.4g} mm",

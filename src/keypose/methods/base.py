@@ -76,5 +76,5 @@ def check_ladder_size(max_keys: int) -> None:
         raise OptionError(
             option="max_keys",
             value=max_keys,
-            expected=f"at most {math.isqrt(2 * MAX_LADDER_KEYS)}: every selection up to that is kept",
+            expected=f"at most {math.isqrt(2 * MAX_LADDER_KEYS)}: every selection up to that number is stored",
         )
