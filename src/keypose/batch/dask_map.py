@@ -199,5 +199,8 @@ class _Map(Generic[Item, Result]):
         return build_failure(error)
 
     def _connection_error(self, error: object) -> KeyposeError:
-        return KeyposeError(f"{self.scheduler}: the Dask cluster is gone ({error}); finished files are saved, and the same "
-                            f"command continues with the rest", code="unreachable")  # fmt: skip
+        return KeyposeError(
+            f"{self.scheduler}: the Dask cluster is gone ({error})",
+            code="unreachable",
+            hint="finished files are saved, and the same command continues with the rest",
+        )
