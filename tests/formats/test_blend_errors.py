@@ -99,6 +99,7 @@ def test_an_answer_becomes_a_motion(fake_interpreter, tmp_path, magic):
     ],
 )
 def test_invalid_answers(fake_interpreter, tmp_path, body, problem):
+    """The problems pin the wording of these errors."""
     fake_interpreter(body)
     (tmp_path / "x.blend").write_bytes(HEAD)
     with pytest.raises(kp.FormatError, match=problem):
@@ -126,19 +127,21 @@ def test_notes_that_do_not_fit_are_ignored_with_a_warning(fake_interpreter, tmp_
 
 @pytest.mark.parametrize("load", [kp.load, kp.load_keyed])
 @pytest.mark.parametrize(
-    ("data", "problem"),
+    ("data", "code", "problem"),
     [
-        (b"", "is empty"),
-        (b"PK\x03\x04" + bytes(100), "is a zip archive"),
-        (b"BLEND" + bytes(100), "starts with"),
-        (b"\x1f\x8b" + HEAD, "damaged gzip data"),
+        (b"", "unknown_format", "is empty"),
+        (b"PK\x03\x04" + bytes(100), "unknown_format", "is a zip archive"),
+        (b"BLEND" + bytes(100), "unknown_format", "unknown format (starts with"),
+        (b"\x1f\x8b" + HEAD, "damaged", "damaged gzip data"),
     ],
 )
-def test_other_files_do_not_start_blender(fake_interpreter, tmp_path, load, data, problem):
+def test_other_files_do_not_start_blender(fake_interpreter, tmp_path, load, data, code, problem):
+    """The problems pin the wording of these errors."""
     fake_interpreter(f"open({str(tmp_path / 'started')!r}, 'w')")
     (tmp_path / "x.blend").write_bytes(data)
-    with pytest.raises(kp.FormatError, match=problem):
+    with raises(kp.FormatError, code=code, path=str(tmp_path / "x.blend")) as caught:
         load(tmp_path / "x.blend")
+    assert caught.value.problem.startswith(problem)
     assert not (tmp_path / "started").exists()
 
 
@@ -148,10 +151,14 @@ def test_without_blender(suffix, tmp_path, monkeypatch):
     monkeypatch.delenv("KEYPOSE_BLENDER_PYTHON", raising=False)
     extra = {".blend": "blender", ".fbx": "fbx"}[suffix]
     motion = kp.demo_motion()[:3]
-    with pytest.raises(kp.MissingExtra, match=rf"writing .* pip install 'keypose\[{extra}\]'.*KEYPOSE_BLENDER_PYTHON"):
+    requirement = {".blend": "writing .blend needs", ".fbx": "writing FBX needs"}[suffix]
+    with raises(kp.MissingExtra, requirement=requirement) as caught:
         kp.save(motion, tmp_path / f"x{suffix}")
+    # The golden hint of this error:
+    hint = f"pip install 'keypose[{extra}]' (Python 3.11) or KEYPOSE_BLENDER_PYTHON=a Python that can import bpy"
+    assert caught.value.install_hint == hint
     monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", str(tmp_path / "nowhere"))
-    with pytest.raises(kp.MissingExtra, match="cannot be started"):
+    with raises(kp.MissingExtra, path=str(tmp_path / "nowhere"), install_hint=None):
         kp.save(motion, tmp_path / f"x{suffix}")
     assert list(tmp_path.iterdir()) == []
 
@@ -161,8 +168,10 @@ def test_an_interpreter_without_blender(suffix, tmp_path, monkeypatch):
     """The real child process, run by a Python without bpy."""
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", sys.executable)
-    with pytest.raises(kp.MissingExtra, match="pip install"):
+    requirement = {".blend": "writing .blend needs", ".fbx": "writing FBX needs"}[suffix]
+    with raises(kp.MissingExtra, requirement=requirement) as caught:
         kp.save(kp.demo_motion()[:3], tmp_path / f"x{suffix}")
+    assert caught.value.install_hint.startswith("pip install")
 
 
 @without_hash_bang
@@ -178,6 +187,7 @@ def test_an_interpreter_without_blender(suffix, tmp_path, monkeypatch):
     ],
 )
 def test_a_child_process_that_writes_nothing(fake_interpreter, tmp_path, body, problem):
+    """The problems pin the wording of these errors."""
     fake_interpreter(body)
     with pytest.raises(kp.FileError, match=problem):
         kp.save(kp.demo_motion()[:3], tmp_path / "x.blend")
@@ -187,7 +197,7 @@ def test_a_child_process_that_writes_nothing(fake_interpreter, tmp_path, body, p
 def test_more_frames_than_blender_counts(tmp_path, monkeypatch):
     monkeypatch.setattr(sys.modules["keypose.formats.blend.write"], "MAX_FRAMES", 3)
     monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", "not started")
-    with pytest.raises(kp.OptionError, match="3 frames, Blender counts to 3"):
+    with raises(kp.OptionError, subject="demo", value=3, hint="save it in parts"):
         kp.save(kp.demo_motion()[:3], tmp_path / "x.blend")
 
 

@@ -12,7 +12,7 @@ import keypose as kp
 from keypose import rotations as rot
 from reference import naive
 from support.bvh_files import HIERARCHY, ROWS, bvh_text, same_motion
-from support.errors import raises
+from support.errors import raises, warns
 
 
 def test_a_small_file(load_text):
@@ -77,7 +77,7 @@ def test_names_are_unchanged(load_text, tmp_path, name):
 
 
 def test_a_name_used_twice_gets_a_number(load_text):
-    with pytest.warns(kp.FormatWarning, match="numbered: Knee.001"):
+    with warns(kp.FormatWarning, code="repeated_name", value="Knee.001"):
         m = load_text(bvh_text(hierarchy=HIERARCHY.replace("Chest", "Knee")))
     assert m.skeleton.names == ("Hips", "Knee", "Knee.001")
 

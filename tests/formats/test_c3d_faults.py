@@ -15,7 +15,7 @@ from keypose.formats.c3d import FORMAT
 from keypose.limits import limit_hint
 from keypose.options import LoadOptions
 from support.c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, rotating_segments, walk
-from support.errors import raises
+from support.errors import raises, warns
 
 
 def test_thousands_of_equal_labels_are_read_quickly():
@@ -28,7 +28,7 @@ def test_thousands_of_equal_labels_are_read_quickly():
 def test_data_cut_short_are_read_as_far_as_they_go():
     data = C3D(walk()).data()
     start = data.index(np.float32(walk()[0]).tobytes()[:8])
-    with pytest.warns(FormatWarning, match="20 frames are declared, but the file ends after 7"):
+    with warns(FormatWarning, code="frame_count", value=20):
         m = read(data[: start + 7 * 48 + 20])
     np.testing.assert_allclose(m.world_positions(), walk()[:7])
     with raises(FormatError, code="truncated", byte=1024, expected="48 for the first frame"):
@@ -50,13 +50,14 @@ def test_data_cut_short_are_read_as_far_as_they_go():
     ({}, {4: b"\x63\0"}, "the header says 99 analog numbers a frame; 0 fit"),
 ])  # fmt: skip
 def test_of_two_values_the_one_that_fits_the_file_is_used(parameters, header, message):
+    """The messages pin the wording of these warnings."""
     with pytest.warns(FormatWarning, match=message):
         m = read(C3D(walk(400), parameters=parameters, header=header))
     np.testing.assert_allclose(m.world_positions(), walk(400))
 
 
 def test_of_two_scales_the_header_s_is_used():
-    with pytest.warns(FormatWarning, match=r"POINT:SCALE is 0.02; 0.05 is used"):
+    with warns(FormatWarning, code="header_mismatch", value=[pytest.approx(0.05), pytest.approx(0.02)]):
         m = read(C3D(walk(), integers=True, parameters={"POINT:SCALE": 0.02}))
     np.testing.assert_allclose(m.world_positions(), walk(), atol=SCALE / 2 + 1e-9)
 
@@ -71,8 +72,10 @@ def test_a_file_without_parameters_is_read_by_its_header():
 
 def test_parameters_are_read_up_to_the_damage():
     broken = {"EVENT:LABELS": struct.pack("bBBB", -1, 2, 250, 250) + b"x", "POINT:DESCRIPTIONS": ["lost"]}
-    with pytest.warns(FormatWarning, match=r"damaged at byte \d+ \(LABELS with 62500 bytes of kind -1"):
+    with warns(FormatWarning, code="damaged_parameters") as records:
         m = read(C3D(walk(), parameters=broken))
+    assert "(LABELS with 62500 bytes of kind -1 in 8)" in records[0].message.problem  # the golden message
+    assert records[0].message.value == 707
     assert m.skeleton.names == ("L0", "L1", "L2")
 
 
@@ -98,9 +101,12 @@ def test_bad_headers_end_in_an_error_that_names_the_byte(header, error, fields):
 
 
 def test_hostile_counts_stay_within_the_limits():
-    for stated in ({"POINT:LONG_FRAMES": 4e9}, {"POINT:LONG_FRAMES": 3e38, "POINT:FRAMES": 65535}):
+    for stated, value in (
+        ({"POINT:LONG_FRAMES": 4e9}, 4_000_000_000),
+        ({"POINT:LONG_FRAMES": 3e38, "POINT:FRAMES": 65535}, 65535),
+    ):
         data = C3D(walk(32, 4), parameters=stated, header={8: b"\xff\xff"}).data()  # 32 x 64 bytes: no padding
-        with pytest.warns(FormatWarning, match=r"\d+ frames are declared"):
+        with warns(FormatWarning, code="frame_count", value=value):
             assert read(data).n_frames == 32
     many = C3D(walk(1, 10), labels=()).data()
     with raises(LimitError, value=10, hint=limit_hint("joints")):

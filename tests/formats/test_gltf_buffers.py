@@ -10,7 +10,7 @@ import keypose as kp
 from keypose.formats.base import Source
 from keypose.formats.gltf import container
 from keypose.limits import limit_hint
-from support.errors import raises
+from support.errors import raises, warns
 from support.gltf_scene import Scene
 
 
@@ -99,5 +99,5 @@ def test_unknown_chunks_and_trailing_bytes(tmp_path):
     content = scene.glb() + b"\x04\0\0\0ABCD" + b"data"
     content = content[:8] + len(content).to_bytes(4, "little") + content[12:]
     assert load(tmp_path, content).n_frames == 31
-    with pytest.warns(kp.FormatWarning, match="5 bytes after the end"):
+    with warns(kp.FormatWarning, code="extra_bytes", value=5):
         assert load(tmp_path, content + b"extra").n_frames == 31

@@ -133,7 +133,7 @@ def test_a_glb_of_more_bytes_than_it_can_count(tmp_path, monkeypatch):
 
 
 def test_first_frame_limits(tmp_path):
-    with pytest.raises(kp.ModelError, match="first frame"):
+    with raises(kp.ModelError, subject="motion", problem="the first frame's number is beyond all measure"):
         figure(first_frame=2**60)
     motion = figure(first_frame=2**53 - 1)
     kp.save(motion, tmp_path / "clip.glb")

@@ -79,13 +79,13 @@ def test_usd_notes_the_keys_as_time_codes(keyed, suffix, first_frame, tmp_path):
 def test_a_failed_save_leaves_no_keys_behind(keyed, tmp_path):
     with pytest.raises(kp.FileError):
         kp.save(keyed, tmp_path / "no" / "walk.bvh")
-    with pytest.raises(kp.OptionError, match="cannot write"):
+    with raises(kp.OptionError, value=".amc", path=str(tmp_path / "walk.amc")):
         kp.save(keyed, tmp_path / "walk.amc")
     assert list(tmp_path.iterdir()) == []
 
 
 def test_other_types_are_refused(tmp_path):
-    with pytest.raises(kp.OptionError, match="a Motion, KeyedMotion or Swings and a path, in this order"):
+    with raises(kp.OptionError, value="list", path=None):
         kp.save([1, 2], tmp_path / "x.keys.json")
 
 

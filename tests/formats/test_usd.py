@@ -231,7 +231,7 @@ class TestOtherFiles:
     def test_invalid_options(self, tmp_path):
         with raises(kp.OptionError, option="fps", value=-1):
             load(tmp_path, usda(), fps=-1)
-        with pytest.raises(kp.OptionError, match="animation="):
+        with raises(kp.OptionError, option="animation", value=1.5):
             load(tmp_path, usda(), animation=1.5)
 
     @pytest.mark.data

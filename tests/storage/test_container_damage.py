@@ -43,7 +43,7 @@ def outcome(data: bytes, original: kp.Motion = MOTION) -> str:
         assert np.array_equal(part.translations, original.translations[first : first + part.n_frames])
     if not damage:
         return "sound"
-    with pytest.raises(kp.FormatError, match=f"{len(damage)} of {stored.n_groups} groups cannot be read"):
+    with raises(kp.FormatError, code="damaged", value=len(damage)):
         stored.motion()
     return f"{len(damage)} groups"
 
@@ -94,10 +94,11 @@ def test_damage_names_the_groups(data, tmp_path):
         assert str(stored.damage()[2]) == "group 3 (3 to 4 s): its bytes are damaged"
         assert stored.intact_spans() == ((0.0, 1.0),)
         assert np.array_equal(stored[0:1].translations, MOTION.translations[:2])
-        with pytest.raises(kp.FormatError, match=r"group 2 \(2 to 3 s\): its bytes, or those of the pose of group 3"):
+        with raises(kp.FormatError, code="damaged", value=3):
             stored[2:3]
-    with pytest.raises(kp.FormatError) as error_info:
+    with raises(kp.FormatError, code="damaged", path=str(path), value=3) as error_info:
         kp.load(path)
+    # The golden message of this error:
     assert str(error_info.value).startswith(
         f"{path}: 3 of 4 groups cannot be read: group 1 (1 to 2 s): its bytes, or those"
     )
@@ -105,6 +106,7 @@ def test_damage_names_the_groups(data, tmp_path):
 
 
 def test_missing_groups_are_named(data):
+    """The patterns pin the wording of these errors."""
     contents = read_back(data)
     start, end = contents.group_range(1)
     with pytest.raises(
@@ -132,10 +134,9 @@ def test_many_damaged_groups_give_a_short_message():
     contents = read_back(bytes(data))
     for g in range(1, 40, 3):
         data[contents.group_range(g)[0] + contents.header.pose_bytes[g]] ^= 1
-    with pytest.raises(
-        kp.FormatError, match=r"13 of 40 groups cannot be read: .*; and 8 more; the rest is sound"
-    ) as error_info:
+    with raises(kp.FormatError, code="damaged", value=13) as error_info:
         kp.open_kps(bytes(data)).motion()
+    assert error_info.value.problem.endswith("; and 8 more")
     assert (
         "and so do the other spans that .intact_spans() names, 14 in all" in str(error_info.value)
         and len(str(error_info.value)) < 900
@@ -167,7 +168,7 @@ def test_files_of_other_formats_are_refused(data):
             kp.open_kps(short)
     with raises(kp.FormatError, code="damaged", byte=4):
         kp.open_kps(data[:4] + b"\xff" * 20)
-    with pytest.raises(kp.FormatError, match=r"cut short: its header has 268435455 bytes"):
+    with raises(kp.FormatError, code="truncated", value=268435455):
         kp.open_kps(data[:4] + b"\xff\xff\xff\x7f" + data[5:])
     with raises(kp.FormatError, code="damaged", hint="without it nothing can be read"):
         kp.open_kps(data[:20] + b"\x55" + data[21:])
@@ -198,14 +199,14 @@ def test_frames_are_read_despite_damaged_keys():
             getattr(stored, "keyed" if block_name == "keys" else block_name)()
     cut = kp.open_kps(data[: contents.swings_range()[0] + 5])
     assert cut.keyed() is not None
-    with pytest.raises(kp.FormatError, match=rf"the swings are missing: the file ends after \d+ of {len(data)} bytes"):
+    with raises(kp.FormatError, code="truncated", value=contents.swings_range()[0] + 5):
         cut.swings()
 
 
 def test_deflate_bomb_in_keys_is_refused(monkeypatch):
     data = encode_kps(MOTION, keys=bytes(1 << 20))
     monkeypatch.setattr("keypose.storage.blocks.MIN_INFLATED_BYTES", 1000)
-    with pytest.raises(kp.LimitError, match="the keys unfold to more than"):
+    with raises(kp.LimitError, code="limit", problem="the keys unfold to more than 0 MB"):
         kp.open_kps(data).keyed()
 
 

@@ -126,6 +126,7 @@ class WrongEncoder(Encoder):
     ids=str,
 )
 def test_huge_counts_take_no_memory(data, context, lie, message):
+    """The messages pin the wording of these errors."""
     header = read_back(data).header
     c = WrongEncoder({context: lie})
     c.code_flag("texts", context == "bytes of texts")

@@ -161,9 +161,9 @@ def test_channels_of_another_motion_are_refused(tmp_path):
         with raises(kp.OptionError, hint="read it again or leave out channels="):
             read_channel_table(path, motion)
         others = read_channel_table(path, kp.load(path))
-        with pytest.raises(kp.OptionError, match="channels="):
+        with raises(kp.OptionError, option="channels", subject="a"):
             encode_lossless(motion, others)
-        with pytest.raises(kp.OptionError, match="channels="):
+        with raises(kp.OptionError, option="channels", subject="a"):
             write_verbatim(motion, others, reference_pose=True)
 
 

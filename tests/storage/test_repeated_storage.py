@@ -126,8 +126,9 @@ def test_detail_with_damaged_frames(keyed):
     data = bytearray(encode_kps(MOTION, keys=format_keys(without_detail)))
     data[kp.open_kps(bytes(data))._contents.group_range(1)[0]] ^= 1
     stored = kp.open_kps(bytes(data))
-    with pytest.raises(kp.FormatError, match=r"2 of 4 groups cannot be read.*: \.keyed\(read_frames=False\)$"):
+    with raises(kp.FormatError, code="damaged", value=2) as caught:
         stored.keyed()
+    assert str(caught.value.hint.python).endswith(": .keyed(read_frames=False)")
     assert stored.keyed(read_frames=False).n_keys == 4
     with raises(kp.FormatError, code="inconsistent", expected="50 and 26, as beside them"):
         kp.open_kps(encode_kps(MOTION[:50], keys=format_keys(without_detail))).keyed()

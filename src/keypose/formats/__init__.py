@@ -190,8 +190,9 @@ def save(
     stores every number exactly; ``keyed`` and ``swings`` are stored in addition to the frames.
     """
     if not isinstance(motion, Motion | KeyedMotion | Swings):
+        name = type(motion).__name__
         raise OptionError(
-            f"save takes a Motion, KeyedMotion or Swings and a path, in this order, not {type(motion).__name__!r} first"
+            f"save takes a Motion, KeyedMotion or Swings and a path, in this order, not {name!r} first", value=name
         )
     path = _parse_path(path)
     suffix = _format_suffix(path.name)
@@ -201,6 +202,7 @@ def save(
         raise OptionError(
             f"{suffix} holds swings, not a {type(motion).__name__}",
             path=path,
+            value=type(motion).__name__,
             hint=Hint(
                 python="kp.swings finds them: kp.save(kp.swings(motion), path)", command="keypose swings finds them"
             ),
@@ -209,7 +211,10 @@ def save(
     if format_ is None or not is_writable or (is_gzip and not format_.gzip):
         suffixes = ", ".join(writable_suffixes(swings=isinstance(motion, Swings)))
         raise OptionError(
-            f"cannot write {path.suffix or 'a file without suffix'!r}", path=path, expected=f"one of {suffixes}"
+            f"cannot write {path.suffix or 'a file without suffix'!r}",
+            path=path,
+            value=path.suffix,
+            expected=f"one of {suffixes}",
         )
     options = SaveOptions(reference_pose, tolerance_mm, lossless, keyed, swings)
     if format_ is not kps.FORMAT:
@@ -226,6 +231,7 @@ def _reject_kps_options(path: Path, suffix: str, options: SaveOptions) -> None:
         raise OptionError(
             f"{', '.join(names)} is for .kps files, {suffix} has no place for it",
             path=path,
+            value=", ".join(names),
             hint=f"kp.save(motion, {str(path.with_suffix('.kps'))!r}, ...) keeps it",
         )
 

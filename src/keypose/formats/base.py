@@ -180,7 +180,7 @@ class Source:
             line=line,
             byte=byte,
             subject=None if subject is None else printable_text(subject),
-            value=value,
+            value=printable_text(value) if isinstance(value, str) else value,
             expected=None if expected is None else printable_text(expected),
             hint=hint,
         )
@@ -211,6 +211,7 @@ class Source:
         if self.n_warnings > MAX_WARNINGS:
             return
         if self.n_warnings < MAX_WARNINGS:
+            value = printable_text(value) if isinstance(value, str) else value
             warning = FormatWarning(printable_text(problem), code=code, path=self.path, line=line, value=value)
         else:
             problem = "the file has further problems that are not listed"
@@ -373,7 +374,8 @@ def gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
                 if size > limits.bytes:
                     raise _size_error(path, limits)
                 if size > GZIP_FREE_BYTES + GZIP_RATIO * len(data):
-                    raise LimitError(path, f"unfolds to more than {GZIP_RATIO} times its size: not motion, but a bomb")
+                    problem = f"unfolds to more than {GZIP_RATIO} times its size: not motion, but a bomb"
+                    raise LimitError(path, problem, value=GZIP_RATIO)
     except (OSError, EOFError, zlib.error) as error:
         raise FormatError(path, f"damaged gzip data after {size} bytes ({error})", code="damaged") from None
     return b"".join(chunks)

@@ -71,7 +71,11 @@ def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
 def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: Facts) -> Motion:
     note_animations(source, facts)
     if read_count(facts, "layers") > 1:
-        source.warn(f"{facts['layers']} animation layers in the take; only the first one is read", code="other_layers")
+        source.warn(
+            f"{facts['layers']} animation layers in the take; only the first one is read",
+            code="other_layers",
+            value=facts["layers"],
+        )
     if "others" in facts:
         source.note(f"other skeletons in the file are left out: {', '.join(read_strings(source, facts, 'others'))}")
     if facts.get("is_uneven"):

@@ -108,8 +108,11 @@ def _check_matches(motion: Motion, option: str, expected_type: type, extra: Keye
     if not isinstance(extra, expected_type):
         raise OptionError(f"{option}={type(extra).__name__}", expected=expected_type.__name__)
     if extra.skeleton.names != motion.skeleton.names or extra.n_frames != motion.n_frames:
-        raise OptionError(f"{option}= of {extra.n_frames} frames and {extra.n_joints} joints is not of this motion, "
-                          f"which has {motion.n_frames} and {motion.n_joints}")  # fmt: skip
+        raise OptionError(
+            f"of {extra.n_frames} frames and {extra.n_joints} joints",
+            option=option,
+            expected=f"one of this motion, which has {motion.n_frames} and {motion.n_joints}",
+        )
 
 
 def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:

@@ -176,7 +176,9 @@ def unique_names(source: Source, names: list[str]) -> tuple[str, ...]:
     if renamed:
         others = f" and {len(renamed) - 5} others" if len(renamed) > 5 else ""
         source.warn(
-            f"joint names are used more than once; numbered: {', '.join(renamed[:5])}{others}", code="repeated_name"
+            f"joint names are used more than once; numbered: {', '.join(renamed[:5])}{others}",
+            code="repeated_name",
+            value=renamed[0],
         )
     return unique
 

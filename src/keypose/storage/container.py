@@ -115,7 +115,10 @@ def read_contents(
     length, at = _read_header_length(source, start)
     if source.size is not None and at + length + HEADER_CHECKSUM_BYTES > source.size:
         raise FormatError(
-            source.name, f"cut short: its header has {length} bytes, {source.size} is all there is", code="truncated"
+            source.name,
+            f"cut short: its header has {length} bytes, {source.size} is all there is",
+            code="truncated",
+            value=length,
         )
     end = at + length
     if len(start) == FIRST_READ_BYTES:

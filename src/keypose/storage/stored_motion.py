@@ -359,6 +359,7 @@ class StoredMotion(HeaderFields):
                 self._source.name,
                 f"the {block_name} are missing: the file ends after {start + len(data)} of {self.n_bytes} bytes",
                 code="truncated",
+                value=start + len(data),
             )
         if compute_checksum(data) != checksum:
             raise FormatError(
@@ -403,7 +404,7 @@ class StoredMotion(HeaderFields):
         problem = f"{len(group_damage)} of {self.n_groups} groups cannot be read: {summarize_damage(group_damage)}"
         intact = self.intact_spans()
         if not intact:
-            return FormatError(name, problem, code="damaged")
+            return FormatError(name, problem, code="damaged", value=len(group_damage))
         start, end = max(intact, key=lambda span: span[1] - span[0])
         start_s, end_s = format_seconds(start), format_seconds(end)
         python = f"the rest is sound: kp.open_kps({name!r})[{start_s}:{end_s}] reads it"
@@ -413,4 +414,4 @@ class StoredMotion(HeaderFields):
         if len(intact) > 1:
             python += f", and so do the other spans that .intact_spans() names, {len(intact)} in all"
             command += f", and keypose verify {shlex.quote(name)} names all {len(intact)} parts"
-        return FormatError(name, problem, code="damaged", hint=Hint(python, command))
+        return FormatError(name, problem, code="damaged", value=len(group_damage), hint=Hint(python, command))

@@ -149,7 +149,7 @@ def _move_joints(asf: AcclaimSkeleton, frames: AmcFrames, translations: Floats) 
 def _check_finite(source: Source, values: Floats, frames: AmcFrames) -> None:
     if not np.isfinite(values).all():
         frame = frames.first_frame + int(np.argwhere(~np.isfinite(values))[0, 0])
-        raise source.error(f"frame {frame} holds numbers too large to compute with", code="bad_number")
+        raise source.error(f"frame {frame} holds numbers too large to compute with", code="bad_number", value=frame)
 
 
 def _skeleton_source(source: Source, options: LoadOptions) -> Source:
@@ -160,7 +160,12 @@ def _skeleton_source(source: Source, options: LoadOptions) -> Source:
     names = tuple(source.companions)
     if len(names) != 1:
         name_list = ", ".join(map(repr, names)) or "nothing"
-        raise source.error(f"{name_list} came with it", code="inconsistent", expected="its .asf and no other file")
+        raise source.error(
+            f"{name_list} came with it",
+            code="inconsistent",
+            value=list(names),
+            expected="its .asf and no other file",
+        )
     data = source.find_companion(names[0]) or b""
     path = Path(printable_text(names[0]))
     return Source(path, gunzip(path, data, source.limits) if data.startswith(GZIP_MAGIC) else data, source.limits)
@@ -190,6 +195,7 @@ def find_skeleton(source: Source) -> Path:
         raise source.error(
             f"no skeleton: expected {expected} or a single .asf beside it, found {others}",
             code="missing_data",
+            value=len(skeletons),
             hint=_ASF_HINT,
         )
     ((name, path),) = skeletons.items()

@@ -191,6 +191,7 @@ class _LineReader:
                     f"frame {number} after frame {self.number - 1}",
                     code="inconsistent",
                     line=line,
+                    value=number,
                     expected=f"{self.number}",
                 )
         else:
@@ -213,6 +214,7 @@ class _LineReader:
                 f"{frame} has {len(words) - 1} values for bone {bone}",
                 code="inconsistent",
                 line=line,
+                value=len(words) - 1,
                 expected=self._expected_values(joint),
             )
         numbers = []
@@ -221,9 +223,11 @@ class _LineReader:
             value = float(text) if NUMBER.fullmatch(text) else math.nan
             if not math.isfinite(value):
                 raise self.source.error(
-                    f"{frame}, {dof} of {bone}: {_quote(word)}",
+                    _quote(word),
                     code="bad_number",
                     line=line,
+                    subject=f"{frame}, {dof} of {bone}",
+                    value=text,
                     expected="a finite number",
                 )
             numbers.append(value)
@@ -234,9 +238,11 @@ class _LineReader:
         bad_word = next((word for word in words[1:] if word.lower().lstrip(b"+-") in _NOT_FINITE), None)
         if bad_word is not None:
             raise self.source.error(
-                f"frame {self.number}, bone {_quote(words[0])}: {_quote(bad_word)}",
+                _quote(bad_word),
                 code="bad_number",
                 line=line,
+                subject=f"frame {self.number}, bone {_quote(words[0])}",
+                value=bad_word.decode("latin-1"),
                 expected="a finite number",
             )
 
@@ -263,7 +269,9 @@ class _LineReader:
             if not self.frames or list(self.open_values) != self.layout[: len(self.open_values)]:
                 raise
             self.source.warn(
-                f"frame {self.number} is incomplete (truncated file?) and is left out", code="incomplete_frame"
+                f"frame {self.number} is incomplete (truncated file?) and is left out",
+                code="incomplete_frame",
+                value=self.number,
             )
         else:
             if self.cut_line:

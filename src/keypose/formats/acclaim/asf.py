@@ -267,7 +267,12 @@ def warn_unknown(source: Source, unknown: list[tuple[str, int]]) -> None:
     if unknown:
         (word, line), others = unknown[0], len(unknown) - 1
         more = f" (and {others} more)" if others else ""
-        source.warn(f"the keyword {word[:40]!r}{more} is unknown and is left out", code="unknown_word", line=line)
+        source.warn(
+            f"the keyword {word[:40]!r}{more} is unknown and is left out",
+            code="unknown_word",
+            line=line,
+            value=word[:40],
+        )
 
 
 def _read_unit(source: Source, t: AsfText, keyword: str, words: list[str], line: int) -> None:
@@ -307,7 +312,8 @@ def _read_root(source: Source, t: AsfText, keyword: str, words: list[str], line:
 def _read_bone(source: Source, t: AsfText, bone: Bone, keyword: str, words: list[str], line: int) -> None:
     if keyword == "id":
         if len(words) != 1 or not re.fullmatch(r"\d{1,9}", words[0], re.ASCII):
-            raise source.error(f"id {' '.join(words)!r}", code="bad_number", line=line, expected="a whole number")
+            value = " ".join(words)
+            raise source.error(f"id {value!r}", code="bad_number", line=line, value=value, expected="a whole number")
         if int(words[0]) in t.ids:
             raise source.error(f"id {words[0]} is used by two bones", code="inconsistent", line=line)
         t.ids.add(int(words[0]))
@@ -323,7 +329,11 @@ def _read_bone(source: Source, t: AsfText, bone: Bone, keyword: str, words: list
         (bone.length,) = _parse_numbers(source, words, 1, f"the length of {_label(bone)}", line)
         if bone.length < 0.0:
             raise source.error(
-                f"length {words[0]} of {_label(bone)}", code="bad_number", line=line, expected="0 or more"
+                f"length {words[0]} of {_label(bone)}",
+                code="bad_number",
+                line=line,
+                value=words[0],
+                expected="0 or more",
             )
     elif keyword == "axis":
         bone.axis = _parse_numbers(source, words[:3], 3, f"the axis of {_label(bone)}", line)
@@ -384,16 +394,22 @@ def _parse_axis_order(source: Source, words: list[str], line: int) -> str:
 def _check_limits(source: Source, words: list[str], line: int) -> None:
     bad_word = next((word for word in words if not _LIMIT.fullmatch(word)), None)
     if bad_word is not None:
-        raise source.error(f"{bad_word!r} as a limit", code="bad_number", line=line, expected="a number or inf")
+        raise source.error(
+            f"{bad_word!r} as a limit", code="bad_number", line=line, value=bad_word, expected="a number or inf"
+        )
 
 
 def _parse_numbers(source: Source, words: list[str], count: int, label: str, line: int) -> list[float]:
     if len(words) != count:
-        raise source.error(f"{len(words)} numbers for {label}", code="syntax", line=line, expected=f"{count}")
+        raise source.error(
+            f"{len(words)} numbers for {label}", code="syntax", line=line, value=len(words), expected=f"{count}"
+        )
     values = [float(word) if NUMBER.fullmatch(word) else math.nan for word in words]
     for word, value in zip(words, values, strict=True):
         if not math.isfinite(value):
-            raise source.error(f"{word!r} in {label}", code="bad_number", line=line, expected="a finite number")
+            raise source.error(
+                f"{word!r} in {label}", code="bad_number", line=line, value=word, expected="a finite number"
+            )
     return values
 
 

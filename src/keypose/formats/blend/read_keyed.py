@@ -152,7 +152,7 @@ def _warn_unplayed_keys(source: Source, all_keys: NDArray[np.int64], n_frames: i
         first, last = start, start + n_frames - 1
         source.warn(f"{len(outside)} of {len(all_keys)} keys are left out: they lie outside frames {first} to {last}, "
                     f"which the scene plays; for all of them set its range to {min(first, outside[0])} to "
-                    f"{max(last, outside[-1])}", code="keys_outside_range")  # fmt: skip
+                    f"{max(last, outside[-1])}", code="keys_outside_range", value=len(outside))  # fmt: skip
 
 
 def _add_needed_breakdowns(
@@ -225,7 +225,7 @@ def _check_against_scene(source: Source, arrays: Arrays, motion: Motion, keypose
     if displaced:
         source.warn(f"something else than their keys moves {len(displaced)} joints ({', '.join(displaced[:5])}) by up "
                     f"to {distances.max():.3g} m: constraints or other layers, which only kp.load reads",
-                    code="other_movement")  # fmt: skip
+                    code="other_movement", value=len(displaced))  # fmt: skip
 
 
 def retime_residual(

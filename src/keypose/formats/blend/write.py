@@ -92,7 +92,10 @@ def build_scene(keyed: KeyedMotion, rig: Rig, *, first_frame: int, blender_unit_
     """Return the request and arrays for the writer script: the rig, its keys, the scene's rate, range and unit."""
     if first_frame + keyed.n_frames > MAX_FRAMES:
         raise OptionError(
-            f"{keyed.n_frames} frames, Blender counts to {MAX_FRAMES}", subject=keyed.name, hint="save it in parts"
+            f"{keyed.n_frames} frames, Blender counts to {MAX_FRAMES}",
+            subject=keyed.name,
+            value=keyed.n_frames,
+            hint="save it in parts",
         )
     whole_fps = min(max(round(keyed.fps), 1), MAX_FPS)
     rotations, translations = keyed.rotations, keyed.translations

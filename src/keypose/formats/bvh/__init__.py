@@ -104,7 +104,11 @@ def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
             keyword = words[0].upper()
             if awaiting_brace and keyword != "{":
                 raise source.error(
-                    f"{words[0]!r} after {awaiting_brace}", code="syntax", line=line_number, expected="'{'"
+                    f"{words[0]!r} after {awaiting_brace}",
+                    code="syntax",
+                    line=line_number,
+                    value=words[0],
+                    expected="'{'",
                 )
             if keyword == "{":
                 if not awaiting_brace:
@@ -164,14 +168,24 @@ def _read_properties(
         words_after = words[at + 1 : at + 8]
         if keyword not in ("OFFSET", "CHANNELS"):
             raise source.error(
-                f"{keyword!r}", code="syntax", line=line, expected="OFFSET, CHANNELS, JOINT, End Site or a brace"
+                f"{keyword!r}",
+                code="syntax",
+                line=line,
+                value=keyword,
+                expected="OFFSET, CHANNELS, JOINT, End Site or a brace",
             )
         if not open_joints:
             raise source.error(f"{keyword} outside a joint", code="syntax", line=line)
         if keyword == "OFFSET":
             offset = [_parse_number(source, word, f"a coordinate of {keyword}", line) for word in words_after[:3]]
             if len(offset) != 3:
-                raise source.error(f"OFFSET with {len(offset)} numbers", code="inconsistent", line=line, expected="3")
+                raise source.error(
+                    f"OFFSET with {len(offset)} numbers",
+                    code="inconsistent",
+                    line=line,
+                    value=len(offset),
+                    expected="3",
+                )
             target = h.end_offsets[-1] if in_end_site else h.offsets[open_joints[-1]]
             target[:] = offset
             at += 4
@@ -207,7 +221,7 @@ def _read_motion_header(source: Source, at: int) -> tuple[int, float, str, int]:
     frames_match = _FRAMES.match(source.data, at)
     if frames_match is None or not frames_match[1].isdigit() or len(frames_match[1]) > 12:
         text = frames_match[1].decode("latin-1") if frames_match else ""
-        raise source.error(f"Frames: {text!r}", code="bad_number", line=line + 1, expected="a whole number")
+        raise source.error(f"Frames: {text!r}", code="bad_number", line=line + 1, value=text, expected="a whole number")
     time_match = _FRAME_TIME.match(source.data, frames_match.end())
     if time_match is None:
         raise source.error("no 'Frame Time:' after 'Frames:'", code="missing_data", line=line + 2)
@@ -219,7 +233,7 @@ def _read_motion_header(source: Source, at: int) -> tuple[int, float, str, int]:
         return int(frames_match[1]), DEFAULT_FPS, word, time_match.end()
     if not 1.0 / MAX_FPS <= frame_time <= 1.0 / MIN_FPS:
         expected = f"{1.0 / MAX_FPS:g} to {1.0 / MIN_FPS:g} seconds"
-        raise source.error(f"Frame Time: {frame_time:g}", code="bad_number", line=line, expected=expected)
+        raise source.error(f"Frame Time: {frame_time:g}", code="bad_number", line=line, value=word, expected=expected)
     return int(frames_match[1]), _frame_rate(word, frame_time), word, time_match.end()
 
 
@@ -247,30 +261,43 @@ def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, n_stated
     line += source.data.count(b"\n", 0, start) + 1
     if fault == "wrong count":
         raise source.error(
-            f"frame {len(values)} has {column} numbers", code="inconsistent", line=line, expected=f"{columns}"
+            f"frame {len(values)} has {column} numbers",
+            code="inconsistent",
+            line=line,
+            value=column,
+            expected=f"{columns}",
         )
     if fault:
         token = re.split(rb"[\s]", source.data[byte : byte + 40], maxsplit=1)[0].decode("latin-1")
-        location = f"frame {len(values)}, {_channel_label(h, column)}"
         raise source.error(
-            f"{location}: {token!r} is {fault}", code="bad_number", line=line, expected="a finite number"
+            f"{token!r} is {fault}",
+            code="bad_number",
+            line=line,
+            subject=f"frame {len(values)}, {_channel_label(h, column)}",
+            value=token,
+            expected="a finite number",
         )
     if len(values) and not max(values.max(), -values.min()) <= MAX_MAGNITUDE:
         frame, column = (int(i) for i in np.argwhere(np.abs(values) > MAX_MAGNITUDE)[0])
-        location = f"frame {frame}, {_channel_label(h, column)}"
         raise source.error(
-            f"{location}: {values[frame, column]:g}", code="bad_number", expected=f"at most {MAX_MAGNITUDE:g}"
+            f"{values[frame, column]:g}",
+            code="bad_number",
+            subject=f"frame {frame}, {_channel_label(h, column)}",
+            value=float(values[frame, column]),
+            expected=f"at most {MAX_MAGNITUDE:g}",
         )
     source.check_size(len(values), len(h.names) + len(h.end_joints))
     if n_truncated:
         source.warn(
             f"the last row has {n_truncated} of {columns} numbers (truncated file?) and is left out",
             code="incomplete_frame",
+            value=n_truncated,
         )
     if n_glued:
         source.warn(
             f"{n_glued} numbers have no space before their minus sign; they were read as separate numbers",
             code="missing_space",
+            value=n_glued,
         )
     if len(values) == 0:
         raise source.error(
@@ -280,6 +307,7 @@ def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, n_stated
         source.warn(
             f"the header declares {n_stated} frames, but {len(values)} rows follow; all rows were read",
             code="frame_count",
+            value=n_stated,
         )
     return values
 
@@ -328,7 +356,7 @@ def _column_tables(skeleton: Skeleton) -> tuple[Ints, Ints, Ints]:
 def _parse_number(source: Source, word: str, label: str, line: int) -> float:
     value = float(word) if _NUMBER.fullmatch(word) else np.inf
     if not abs(value) <= MAX_MAGNITUDE:
-        raise source.error(f"{word!r} as {label}", code="bad_number", line=line, expected="a finite number")
+        raise source.error(f"{word!r} as {label}", code="bad_number", line=line, value=word, expected="a finite number")
     return value
 
 

@@ -54,7 +54,7 @@ def write_verbatim(motion: Motion, channels: ChannelTable, *, reference_pose: bo
     With ``reference_pose`` the row of the reference pose is the first frame.
     """
     if not channels.matches_motion(motion):
-        raise OptionError("channels= are not the numbers of this motion", subject=motion.name)
+        raise OptionError("not the numbers of this motion", subject=motion.name, option="channels")
     rows = channels.values if reference_pose else channels.values[channels.n_reference_rows :]
     lines = ["HIERARCHY", *hierarchy_lines(motion, list(motion.skeleton.channels), exact=True), "MOTION"]
     lines += [f"Frames: {len(rows)}", f"Frame Time: {channels.frame_time}", ""]

@@ -156,6 +156,7 @@ def _drop_invisible(source: Source, tracks: _Tracks) -> None:
         source.warn(
             f"{len(invisible)} of {len(is_ever_visible)} {tracks.kind}s are never visible and are left out: {listing}",
             code="never_visible",
+            value=len(invisible),
         )
         tracks.select(is_ever_visible)
 
@@ -176,7 +177,7 @@ def _fill_gaps(source: Source, tracks: _Tracks, gaps: str) -> None:
             expected="no gaps",
             hint=Hint(python="gaps='fill' fills them", command="--gaps fill fills them"),
         )
-    source.warn(f"gaps filled: {total}", code="gaps_filled")
+    source.warn(f"gaps filled: {total}", code="gaps_filled", value=int(is_missing.sum()))
     for j in np.flatnonzero(has_gaps).tolist():
         visible_frames, gap_frames = np.flatnonzero(tracks.is_visible[:, j]), np.flatnonzero(is_missing[:, j])
         index = np.searchsorted(visible_frames, gap_frames)
@@ -199,7 +200,9 @@ def _read_fps(contents: Contents, has_rotations: bool) -> float:
         return DEFAULT_FPS
     if not has_rotations and abs(rates[0] - rates[-1]) > 1e-3 * rates[0]:
         contents.source.warn(
-            f"POINT:RATE is {rates[0]:g}, the header's rate {rates[-1]:g}; {rates[0]:g} is used", code="header_mismatch"
+            f"POINT:RATE is {rates[0]:g}, the header's rate {rates[-1]:g}; {rates[0]:g} is used",
+            code="header_mismatch",
+            value=rates[-1],
         )
     return rates[0]
 

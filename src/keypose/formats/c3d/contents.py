@@ -122,6 +122,7 @@ class Contents:
         self.source.warn(
             f"the parameters are damaged at byte {byte} ({problem}); those from there on are not read",
             code="damaged_parameters",
+            value=byte,
         )
 
     def numbers(self, key: str) -> list[float]:

@@ -104,26 +104,31 @@ def find_layout(contents: Contents) -> Layout | None:
         source.warn(
             f"POINT:USED says {points[0]} points, the header {points[1]}; {best.points} are read",
             code="header_mismatch",
+            value=points,
         )
     if len(blocks) > 1:
         source.warn(
             f"POINT:DATA_START says block {blocks[0]}, the header {blocks[1]}; {best.data_block} is used",
             code="header_mismatch",
+            value=blocks,
         )
     if best.analog_words != analogs[0]:
         source.warn(
             f"the header says {analogs[0]} analog numbers a frame; {best.analog_words} fit and are skipped",
             code="header_mismatch",
+            value=analogs[0],
         )
     if len(scales) > 1 and max(scales) > 0 and abs(scales[0] - scales[1]) > 1e-3 * abs(scales[0]):
         source.warn(
             f"the header's scale is {scales[0]:g}, POINT:SCALE is {scales[1]:g}; {best.scale:g} is used",
             code="header_mismatch",
+            value=scales,
         )
     if best.frames != frames[0]:
         source.warn(
             f"{frames[0]} and {best.frames} frames are declared; {best.frames} match the size of the file and are read",
             code="frame_count",
+            value=frames[0],
         )
     return best
 
@@ -187,6 +192,7 @@ def _count_frames(source: Source, start: int, frame_bytes: int, n_stated: int) -
         source.warn(
             f"{n_stated} frames are declared, but the file ends after {n_available} (truncated file?); these are read",
             code="frame_count",
+            value=n_stated,
         )
     return min(n_stated, n_available)
 

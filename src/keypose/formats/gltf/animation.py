@@ -76,8 +76,10 @@ class Animation:
         if is_zero.any():
             k = int(np.argmax(is_zero))
             raise self.source.error(
-                f"{location} {k}: {quaternions[k].tolist()} is no rotation",
+                f"{quaternions[k].tolist()} is no rotation",
                 code="bad_number",
+                subject=f"{location} {k}",
+                value=quaternions[k].tolist(),
                 expected="a quaternion of length 1",
             )
 
@@ -140,7 +142,11 @@ def read_animation(entry: JsonObject, accessors: Accessors, n_nodes: int) -> Ani
             animation.key_times[times] = _read_key_times(sampler, accessors, times)
     if duplicates:
         more = f" (and {len(duplicates) - 1} more)" if len(duplicates) > 1 else ""
-        entry.source.warn(f"{duplicates[0]}{more} has keys already; further ones are left out", code="repeated_channel")
+        entry.source.warn(
+            f"{duplicates[0]}{more} has keys already; further ones are left out",
+            code="repeated_channel",
+            value=len(duplicates),
+        )
     if animation.key_times:
         animation.start_s = min(float(times[0]) for times in animation.key_times.values())
         animation.end_s = max(float(times[-1]) for times in animation.key_times.values())

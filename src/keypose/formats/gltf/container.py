@@ -55,6 +55,7 @@ class Container:
             raise self.source.error(
                 f"{entry.location} is compressed ({', '.join(map(repr, extensions.values))[:80]})",
                 code="unsupported",
+                value=", ".join(extensions.values),
                 expected="plain data: decompress the file first",
             )
         buffer = self._buffer(entry.index("buffer", len(self._buffers)))
@@ -63,6 +64,7 @@ class Container:
             raise self.source.error(
                 f"{entry.location} takes bytes {start} to {start + length} of a buffer of {len(buffer)}",
                 code="truncated",
+                value=start + length,
             )
         return buffer[start : start + length]
 
@@ -78,7 +80,9 @@ class Container:
             length = entry.integer("byteLength", minimum=1)
             if len(buffer) < length:
                 raise self.source.error(
-                    f"{entry.location} holds {len(buffer)} bytes, its byteLength says {length}", code="truncated"
+                    f"{entry.location} holds {len(buffer)} bytes, its byteLength says {length}",
+                    code="truncated",
+                    value=len(buffer),
                 )
             self._buffer_data[index] = buffer[:length]
         return self._buffer_data[index]
@@ -115,7 +119,11 @@ class Container:
     def _missing_file_error(self, entry: JsonObject, uri: str, reason: str) -> FormatError:
         short_uri = uri if len(uri) <= 60 else f"{uri[:57]}..."
         return self.source.error(
-            f"{entry.location}.uri: {short_uri!r}: {reason}", code="missing_buffer", expected="the file beside this one"
+            f"{short_uri!r}: {reason}",
+            code="missing_buffer",
+            subject=f"{entry.location}.uri",
+            value=uri,
+            expected="the file beside this one",
         )
 
     def _load_once(self, key: Path | str, read: Callable[[], bytes]) -> memoryview:
@@ -198,13 +206,15 @@ def _glb_chunks(source: Source) -> tuple[memoryview, memoryview | None]:
             f"the header says {length} bytes, the file has {len(data)} (cut short?)", code="truncated", byte=8
         )
     if length < len(data):
-        source.warn(f"{len(data) - length} bytes after the end of the GLB are ignored", code="extra_bytes")
+        surplus = len(data) - length
+        source.warn(f"{surplus} bytes after the end of the GLB are ignored", code="extra_bytes", value=surplus)
     chunks: dict[int, memoryview] = {}
     at = 12
     while at + 8 <= length:
         size, kind = struct.unpack_from("<II", data, at)
         if at + 8 + size > length:
-            raise source.error(f"a chunk of {size} bytes, {length - at - 8} are left", code="truncated", byte=at)
+            problem = f"a chunk of {size} bytes, {length - at - 8} are left"
+            raise source.error(problem, code="truncated", byte=at, value=size)
         if at == 12 and kind != JSON_CHUNK:
             raise source.error(
                 f"the first chunk is {kind:#010x}", code="syntax", byte=at + 4, expected=f"JSON ({JSON_CHUNK:#010x})"
@@ -279,7 +289,9 @@ class Accessors:
         end = start + stride * (count - 1) + size
         if end > len(view):
             raise entry.source.error(
-                f"{entry.location} reaches to byte {end} of a buffer view of {len(view)}", code="truncated"
+                f"{entry.location} reaches to byte {end} of a buffer view of {len(view)}",
+                code="truncated",
+                value=end,
             )
         return np.ndarray((count, width), dtype, view, start, (stride, dtype.itemsize))
 

@@ -120,6 +120,7 @@ def build_animation(motion: Motion, keys: Keys, rest: Pose, buffer: Buffer) -> d
         raise OptionError(
             f"{keys.n_frames} frames at {motion.fps:g} fps are more than glTF's times of 32 bits can tell apart",
             subject=motion.name,
+            value=keys.n_frames,
         )
     builder = _ChannelBuilder(times, hold, buffer)
     rotations, translations = _build_properties(motion, keys)
@@ -333,6 +334,7 @@ def fit_quaternion_curves(keyed: KeyedMotion) -> KeyedMotion:
                     f"{max_mm:.1f} mm away from them, on a figure of 1.7 m",
                     code="curves_differ",
                     subject=keyed.name,
+                    value=max_mm,
                 )
             )
     return refitted

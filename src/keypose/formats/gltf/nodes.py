@@ -62,7 +62,7 @@ class Nodes:
             first, others = self._entries[min(self._sheared)], len(self._sheared) - 1
             more = f" (and {others} more)" if others else ""
             first.source.warn(f"{first.location}.matrix{more} is sheared, which glTF does not allow; "
-                              f"the shear is left out", code="sheared")  # fmt: skip
+                              f"the shear is left out", code="sheared", value=len(self._sheared))  # fmt: skip
 
 
 def read_nodes(json: JsonObject) -> Nodes:
@@ -73,6 +73,7 @@ def read_nodes(json: JsonObject) -> Nodes:
         raise LimitError(
             json.source.path,
             f"{len(entries)} nodes, more than the limit of {NODES_PER_JOINT} for each allowed joint",
+            value=len(entries),
             hint=limit_hint("joints"),
         )
     parents = [-1] * len(entries)
@@ -83,6 +84,7 @@ def read_nodes(json: JsonObject) -> Nodes:
                 raise json.source.error(
                     f"nodes[{child}] hangs on nodes[{parents[child]}] and on nodes[{i}]",
                     code="inconsistent",
+                    value=child,
                     expected="one parent",
                 )
             parents[child] = i
@@ -90,7 +92,10 @@ def read_nodes(json: JsonObject) -> Nodes:
     if len(order) < len(entries):
         i = min(set(range(len(entries))) - set(order))
         raise json.source.error(
-            f"nodes[{i}] is its own ancestor or hangs on such a node", code="inconsistent", expected="a tree"
+            f"nodes[{i}] is its own ancestor or hangs on such a node",
+            code="inconsistent",
+            value=i,
+            expected="a tree",
         )
     names = [entry.text("name") if "name" in entry else None for entry in entries]
     return Nodes(names, parents, order, entries)

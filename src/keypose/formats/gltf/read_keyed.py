@@ -207,7 +207,7 @@ def _report_deviation(scene: Scene, options: LoadOptions, keyed: KeyedMotion) ->
             "if 1.7 m tall"
         )
         if max_mm > WARN_MM:
-            scene.source.warn(text, code="separate_keys")
+            scene.source.warn(text, code="separate_keys", value=max_mm)
         else:
             scene.source.note(text)
 

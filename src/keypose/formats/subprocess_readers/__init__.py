@@ -95,7 +95,7 @@ def read_in_subprocess(
         }
         code = _run(python, request, folder, seconds)
         if code is None:
-            raise source.error(f"{library.name} did not finish within {seconds:.0f} s")
+            raise source.error(f"{library.name} did not finish within {seconds:.0f} s", value=seconds)
         if code != 0:
             raise source.error(f"{library.name} {_describe_exit(code)} while reading it", expected="a sound file")
         return _load_answer(source, library, folder, options, 2 * motion_bytes)
@@ -196,7 +196,7 @@ def _load_answer(
         raise
     except Exception as error:  # untrusted data: json, zipfile and numpy may raise anything
         reason = f"{type(error).__name__}: {error}"[:300]
-        raise source.error(f"{library.name} gave no usable answer ({reason})") from None
+        raise source.error(f"{library.name} gave no usable answer ({reason})", value=reason) from None
 
 
 def _check_archive(path: Path, max_bytes: int) -> None:
@@ -254,7 +254,7 @@ def normalise_rotations(source: Source, rotations: Floats, joints: Sequence[str]
 def read_positive(source: Source, value: Any, label: str) -> float:
     """Return a positive number of the facts; ``label`` is for errors."""
     if type(value) not in (int, float) or not 0 < value <= MAX_MAGNITUDE:
-        raise source.error(f"{repr(value)[:40]} {label}", code="bad_number", expected="a positive number")
+        raise source.error(f"{repr(value)[:40]} {label}", code="bad_number", value=value, expected="a positive number")
     return float(value)
 
 

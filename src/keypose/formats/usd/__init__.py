@@ -206,7 +206,9 @@ def _read_rest(source: Source, arrays: Arrays, order: Ints, parents: Ints) -> Lo
             return decompose(matrices[None])
         if len(matrices):
             source.warn(
-                f"{len(matrices)} {name} transforms for {len(order)} joints; they are left out", code="transform_count"
+                f"{len(matrices)} {name} transforms for {len(order)} joints; they are left out",
+                code="transform_count",
+                value=len(matrices),
             )
     return None
 

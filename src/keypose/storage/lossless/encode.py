@@ -29,7 +29,7 @@ def encode_lossless(motion: Motion, channels: ChannelTable | None = None) -> Cod
     table = None if channels is None else _check_channels(channels, motion, n_reference_rows)
     layout, values = _build_columns(motion.skeleton, translations, rotations, table)
     if not all(same_bits(a, b).all() for a, b in zip(layout.poses(values), (translations, rotations), strict=True)):
-        raise OptionError("channels= are not the numbers that this motion was read from", subject=motion.name)
+        raise OptionError("not the numbers that this motion was read from", subject=motion.name, option="channels")
     number_formats = choose_number_formats(np.ascontiguousarray(values.T))
     integers = np.array([s.to_integers(v) for s, v in zip(number_formats, values.T, strict=True)], np.int64).reshape(
         values.shape[::-1]
@@ -73,8 +73,9 @@ def _check_channels(channels: ChannelTable, motion: Motion, n_reference_rows: in
     if channels.values.shape != expected or channels.n_reference_rows != n_reference_rows:
         rows, columns = channels.values.shape
         raise OptionError(
-            f"channels= of {rows} rows of {columns} numbers",
+            f"{rows} rows of {columns} numbers",
             subject=motion.name,
+            option="channels",
             expected=f"{expected[0]} of {expected[1]}: those of the file that the motion was read from",
         )
     return channels.values
