@@ -29,7 +29,7 @@ def test_every_flipped_byte_is_noticed():
     data = pack(SMALL)
     for at in range(len(data)):
         for flip in (1, 0x80, 0xFF):
-            with pytest.raises(kp.FormatError, match="packed swings"):
+            with raises(kp.FormatError, path="packed swings"):
                 unpack(data[:at] + bytes((data[at] ^ flip,)) + data[at + 1 :])
 
 
@@ -116,7 +116,7 @@ def test_messages():
         unpack(_with_checksum(data[:5] + b"\xff\xff\x7f" + data[6:-4]))
     with raises(kp.FormatError, code="bad_number", byte=14, expected="finite numbers up to 1e+15"):
         unpack(_with_checksum(data[: 6 + name] + np.array([np.nan], "<f8").tobytes() + data[14 + name : -4]))
-    with pytest.raises(kp.FormatError, match=r"packed swings: fps=0\.0, expected a number from 0\.001"):
+    with raises(kp.FormatError, path="packed swings", value=0.0):
         unpack(_with_checksum(data[: 6 + name] + bytes(8) + data[14 + name : -4]))
     with raises(kp.OptionError, expected="Swings, as kp.swings gives them"):
         pack(SMALL.play())
@@ -148,8 +148,9 @@ def test_settings_are_named_with_their_byte():
     ):  # fmt: skip
         at = first + 8 * n
         data = _with_checksum(body[:at] + np.array([wrong], "<f8").tobytes() + body[at + 8 :])
-        with pytest.raises(kp.FormatError, match=rf"^x\.kps: byte {at}: {name}=.*, expected a number"):
+        with raises(kp.FormatError, path="x.kps", byte=at, code="bad_number", value=float(wrong)) as info:
             unpack(data, where="x.kps")
+        assert info.value.problem.startswith(f"{name}=")
 
 
 @pytest.mark.parametrize("wrong", [None, 0.5, 10**12, "KPsw", [1, 2]], ids=str)

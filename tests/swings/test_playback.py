@@ -161,6 +161,7 @@ def test_swings_survive_pickling(walk):
     ],
 )
 def test_invalid_values_are_rejected(make, message):
+    """The wording is pinned here."""
     with pytest.raises(kp.KeyposeError, match=message):
         make()
 
@@ -227,7 +228,7 @@ def test_swings_reject_wrong_types(walk, field, values):
 def test_settings_reject_bad_values(walk, field, values):
     _, swings = walk
     for wrong in values:
-        with pytest.raises(kp.OptionError, match=f"^{field}="):
+        with raises(kp.OptionError, option=field):
             replace(swings.settings, **{field: wrong})
 
 

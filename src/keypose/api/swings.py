@@ -142,10 +142,11 @@ def swings_within(
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
     if (max_deg is None) == (max_mm is None):
         raise OptionError(
+            code="missing_argument" if max_deg is None else "conflicting_options",
             expected=Hint(
                 "one bound: max_deg= (of rotations) or max_mm= (of positions)",
                 "one bound: --max-deg (of rotations) or --max-mm (of positions)",
-            )
+            ),
         )
     options: SwingKeywords = {
         "metric": metric,

@@ -70,7 +70,7 @@ def unpack(data: bytes, *, where: str = "packed swings", max_bytes: int = MAX_BY
     try:
         swings = _read_swings(block)
     except (ModelError, OptionError) as error:  # the values are valid one by one, but not together
-        raise FormatError(where, escape_message(str(error))) from None
+        raise FormatError(where, escape_message(str(error)), value=error.value) from None
     if block.n_left:
         raise block.error(f"{block.n_left} bytes behind the end", code="damaged")
     return swings

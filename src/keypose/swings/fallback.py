@@ -68,7 +68,7 @@ class KeyFitter:
     def __init__(self, motion: Motion, swings: Swings) -> None:
         if motion.skeleton.names != swings.skeleton.names or motion.n_frames != swings.n_frames:
             raise OptionError(f"{motion.name!r} is not the motion that the swings of {swings.name!r} were found in: "
-                              f"other joints or frames")  # fmt: skip
+                              f"other joints or frames", code="different_motions")  # fmt: skip
         self.motion, self.original = motion, swings
         self.played = swings.play()
         self.errors = angle_between(motion.rotations, self.played.rotations)  # (T, J) radians

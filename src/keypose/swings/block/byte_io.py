@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from keypose.arrays import MAX_MAGNITUDE, Floats
-from keypose.errors import FormatError
+from keypose.errors import UNSET, FormatError
 from keypose.rotations import exp
 
 MAX_VARINT = 1 << 54  # for single numbers
@@ -47,12 +47,17 @@ class Reader:
         return len(self._data) - self.at
 
     def error(
-        self, problem: str, at: int | None = None, *, code: str | None = None, expected: str | None = None
+        self,
+        problem: str,
+        at: int | None = None,
+        *,
+        code: str | None = None,
+        value: Any = UNSET,
+        expected: str | None = None,
     ) -> FormatError:
         """Return an error at a byte, by default the current one."""
-        return FormatError(
-            self.where, escape_message(problem), code=code, byte=self.at if at is None else at, expected=expected
-        )
+        byte = self.at if at is None else at
+        return FormatError(self.where, escape_message(problem), code=code, byte=byte, value=value, expected=expected)
 
     def read_bytes(self, count: int, label: str) -> bytes:
         """Return the next bytes."""

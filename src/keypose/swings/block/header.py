@@ -152,7 +152,7 @@ def _read_settings(block: Reader, names: tuple[str, ...]) -> Settings:
         try:
             check_setting(name, value)
         except OptionError as error:
-            raise block.error(str(error), start + 8 * n) from None
+            raise block.error(str(error), start + 8 * n, code="bad_number", value=value) from None
     choices = block.read_byte("the metric and fallback", 3)
     return Settings(
         **settings, metric=METRICS[choices & 1], fallback=FALLBACKS[choices >> 1], left_out=_read_left_out(block, names)

@@ -138,7 +138,7 @@ def intensify(swings: Swings, baseline: Baseline, joints: Joints, factor: Any) -
         if old_row:
             rows[j] = (old_row, _scale_pieces(swings.tracks[j], old_row, scale, swings.n_frames))
     if not rows:
-        raise OptionError(f"{joints!r}: neither a swing nor a key")
+        raise OptionError(f"{joints!r}: neither a swing nor a key", value=joints)
     change = apply_rows(swings, baseline, rows, exact=False)
     return change if scale == 1 else replace(change, baseline=(change.baseline or baseline).scale_detail(rows, scale))
 

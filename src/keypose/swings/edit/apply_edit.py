@@ -179,7 +179,8 @@ def resolve_overlaps(track: Track, old_row: Sequence[Piece], row: Sequence[Piece
         if (start, end) == (piece.start, piece.end):
             pieces.append(piece)
         elif piece.is_fixed or end - start + 1 < min(MIN_FRAMES, piece.n_frames):
-            raise OptionError(_describe_conflict(track.joint, old_row, row, index, n_frames))
+            problem = _describe_conflict(track.joint, old_row, row, index, n_frames)
+            raise OptionError(problem, code="no_room", value=piece.start)
         else:
             pieces.append(cut_piece(track, piece, start, end))
     return pieces

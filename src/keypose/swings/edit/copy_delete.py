@@ -66,7 +66,9 @@ def copy(
     end = start + original.end - original.start
     if end >= swings.n_frames:
         raise OptionError(
-            f"{_describe(original)} copied to frames {start} to {end}: the clip has frames 0 to {swings.n_frames - 1}"
+            f"{_describe(original)} copied to frames {start} to {end}: the clip has frames 0 to {swings.n_frames - 1}",
+            code="no_room",
+            value=start,
         )
     rotation_vector = (
         mirror_rotation_vector(swings, source, target, original.rotation_vector) if mirror else original.rotation_vector

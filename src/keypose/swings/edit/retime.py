@@ -76,7 +76,7 @@ def _retime_clip(
 ) -> SwingChange:
     last = swings.n_frames - 1
     if last == 0:
-        raise OptionError(f"{swings.name} has one frame, which cannot take longer")
+        raise OptionError(f"{swings.name} has one frame, which cannot take longer", code="no_room")
     start = (
         0
         if from_s is None
