@@ -24,6 +24,7 @@ from keypose.errors import OptionError
 from keypose.rotations import angle_between
 from reference import naive_feet as twin
 from support.edit_cases import KINDS, assert_same_outside, assert_sound, bits, build_keyed, demo, demo_keyed, kick, walk
+from support.errors import raises
 
 # Allowed error of a nearly straight leg at keys, while its knee blends to the hinge side.
 EASED_MM = 0.27 * BLEND_MM
@@ -299,7 +300,7 @@ def test_feet_that_did_not_move_are_left_alone():
 def test_figure_without_legs_is_rejected():
     skeleton = kp.Skeleton(("Hips", "Spine"), np.array([-1, 0]), np.array([[0, 0, 0], [0, 1, 0]], float))
     motion = kp.Motion("stick", skeleton, 30, np.tile(skeleton.offsets, (5, 1, 1)), np.tile((1.0, 0, 0, 0), (5, 2, 1)))
-    with pytest.raises(OptionError, match="no leg"):
+    with raises(OptionError, code="no_body", subject="stick"):
         edit(build_keyed(motion, (0, 4))).shift(0, by=(0, 1, 0), keep_feet=True)
 
 

@@ -170,7 +170,7 @@ def test_reach_rejects_other_joints():
         e.reach(40, "left_hand", to=(1, 2, float("inf")))
     loose = kp.Skeleton(LEG, np.array([-1, 0, 1, 0, 3]), np.array(LEG_OFFSETS, float))
     motion = kp.Motion("loose", loose, 30, np.tile(loose.offsets, (2, 1, 1)), np.tile((1.0, 0, 0, 0), (2, 5, 1)))
-    with pytest.raises(OptionError, match="no arm or leg is recognised"):
+    with raises(OptionError, code="no_body", value="left_foot"):
         edit(build_keyed(motion, (0, 1))).reach(0, "left_foot", by=(0, 0.1, 0))
 
 

@@ -175,7 +175,9 @@ class KeyedMotion(Frozen):
         if position < self.n_keys and self.keys[position] == frame:
             return position
         nearest = self.keys[max(0, position - 2) : position + 2].tolist()
-        raise OptionError(f"no key at frame {frame}", hint=f"the nearest are at {', '.join(map(str, nearest))}")
+        raise OptionError(
+            f"no key at frame {frame}", value=frame, hint=f"the nearest are at {', '.join(map(str, nearest))}"
+        )
 
     def sample(self, residual: float = 0.0, *, fps: float | None = None, frames: ArrayLike | None = None) -> Motion:
         """Return the dense motion with a share of the residual: ``residual=0`` is none, 1 restores the original.

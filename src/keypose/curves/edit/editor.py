@@ -68,14 +68,14 @@ class Edit:
     def undo(self) -> KeyedMotion:
         """Undo the last operation; the previous motion is restored exactly."""
         if not self._undo_stack:
-            raise OptionError("nothing to undo")
+            raise OptionError("nothing to undo", code="no_step")
         self._redo_stack.append(self._undo_stack.pop())
         return self.keyed
 
     def redo(self) -> KeyedMotion:
         """Redo the last undone operation; after a new operation nothing can be redone."""
         if not self._redo_stack:
-            raise OptionError("nothing to redo")
+            raise OptionError("nothing to redo", code="no_step")
         self._undo_stack.append(self._redo_stack.pop())
         return self.keyed
 

@@ -203,7 +203,9 @@ def find_stances(before: KeyedMotion, change: Change) -> list[Stance]:
     sides = [side for side in contacts.feet if f"{side}_foot" in legs]
     if not sides:
         raise OptionError(
-            "no leg with thigh, shin and foot is recognised, so feet cannot be kept in place", subject=before.name
+            "no leg with thigh, shin and foot is recognised, so feet cannot be kept in place",
+            code="no_body",
+            subject=before.name,
         )
     frames = np.arange(max(0, change.first - 1), min(before.n_frames, change.last + 2), dtype=np.int32)
     stances = []

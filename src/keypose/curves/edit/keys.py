@@ -123,7 +123,10 @@ def delete_key(keyed: KeyedMotion, frame: Any) -> Change:
     """
     key = find_key(keyed, frame)
     if keyed.n_keys == 1:
-        raise OptionError(f"the key at frame {keyed.keys[key]} is the only one, and a keyed motion needs one")
+        frame = int(keyed.keys[key])
+        raise OptionError(
+            f"the key at frame {frame} is the only one, and a keyed motion needs one", code="needed_key", value=frame
+        )
     first, last = affected_frames(keyed, key, key)
     fewer = replace(
         keyed,
@@ -136,7 +139,11 @@ def delete_key(keyed: KeyedMotion, frame: Any) -> Change:
         length = min_length(fewer.rotations, fewer.keys, key - 1)
         if length.min() < MIN_LENGTH:
             joint = keyed.skeleton.names[int(length.argmin())]
-            raise OptionError(f"without the key at frame {keyed.keys[key]} {joint} would turn too far in one span")
+            raise OptionError(
+                f"without the key at frame {keyed.keys[key]} {joint} would turn too far in one span",
+                code="needed_key",
+                value=joint,
+            )
     return Change(compensate_residual(fewer, keyed, first, last), first, last)
 
 

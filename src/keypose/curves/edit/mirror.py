@@ -112,7 +112,7 @@ def _measure_symmetry(skeleton: Skeleton, rest_pose: Pose) -> Symmetry:
     ]
     world = world_pose(skeleton, rest_pose)
     if not left_joints:
-        raise OptionError("no joint is recognised as left or right, so that nothing can be mirrored")
+        raise OptionError("no joint is recognised as left or right, so that nothing can be mirrored", code="no_body")
     normal = unit_vectors(
         (world.positions[left_joints] - world.positions[[partners[j] for j in left_joints]]).sum(axis=0)
     )

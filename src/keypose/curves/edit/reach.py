@@ -153,7 +153,12 @@ def find_limb(skeleton: Skeleton, end: str) -> Limb:
         if limb.end == joint:
             return limb
     possible = ", ".join(candidates) or "none: no arm or leg is recognised"
-    raise OptionError(f"{end!r} is not the end of an arm or leg of two bones", expected=f"one of: {possible}")
+    raise OptionError(
+        f"{end!r} is not the end of an arm or leg of two bones",
+        code=None if candidates else "no_body",
+        value=end,
+        expected=f"one of: {possible}",
+    )
 
 
 def find_limbs(skeleton: Skeleton) -> dict[str, Limb]:
