@@ -94,7 +94,7 @@ def test_more_keys_than_frames(method):
     ladder = method.ladder(random_walk(25), 1000)
     check(ladder, 25)
     assert ladder.counts[-1] == 25
-    with pytest.raises(OptionError, match="26 keys, expected"):
+    with raises(OptionError, value=26):
         ladder.at(26)
 
 
@@ -152,8 +152,10 @@ def test_options_have_help(method):
 
 
 def test_unknown_option_lists_the_options(method):
-    with pytest.raises(OptionError, match=f"{method.name} has no option 'thresold'.*max_keys"):
+    with raises(OptionError, code="unknown_option", value="thresold") as info:
         kp.ladder(random_walk().values, method.name, thresold=3)
+    known = info.value.hint.split("known: ")[1].split(", ")
+    assert set(known) >= {*method.options, "max_keys"}
 
 
 def test_on_a_motion_with_weights_of_zero(method):

@@ -99,7 +99,7 @@ def test_search_before_its_first_key_and_after_its_last():
     search = search_of(np.array([[0.0], [4.0], [5.0]]))
     assert search.keys == ()
     assert search.radius == 3.0  # from the mean
-    with pytest.raises(OptionError, match=r"no keys yet.*more\(\)"):
+    with raises(OptionError, hint="ask for some with more()"):
         search.ladder()
     with raises(OptionError, option="n", value=0):
         search.more(0)

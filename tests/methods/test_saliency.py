@@ -11,6 +11,7 @@ from keypose.features import compute_features
 from keypose.methods.saliency import METHOD, saliency, saliency_counts
 from keypose.model import Column, Features
 from reference import naive
+from support.errors import raises
 
 CLIPS = ("02_07", "07_05", "09_01", "131_04", "135_07", "38_03", "49_02", "49_06", "86_01")
 
@@ -305,7 +306,9 @@ def test_input_is_not_changed_and_twice_is_the_same():
     ],
 )
 def test_bad_option_errors_name_the_valid_range(options, message):
-    with pytest.raises(OptionError) as error:
+    """The wording is pinned here."""
+    ((option, value),) = options.items()
+    with raises(OptionError, option=option, value=value) as error:
         saliency(Features(np.zeros((5, 1)), 120.0), **options)
     assert message in str(error.value)
 

@@ -120,13 +120,13 @@ def test_gaps_and_excluded_frames():
 
 def test_impossible_constraints_are_explained():
     walk = random_walk(50)
-    with pytest.raises(OptionError, match=r"no selection of 50 frames has.*gaps of 30 to 49.*loosen"):
+    with raises(OptionError, code="no_selection", value=50):
         salient(walk, 10, min_gap_frames=30, pins=[10])
     with raises(OptionError, option="excluded"):
         salient(walk, pins=[7], excluded=[7])
     with raises(OptionError, option="pins"):
         salient(walk, pins=[50])
-    with pytest.raises(OptionError, match="first and the last frame are always keys"):
+    with raises(OptionError, code="no_selection", value="excluded"):
         salient(walk, excluded=[0])
     for option, value in {
         "objective": "least",
@@ -134,11 +134,13 @@ def test_impossible_constraints_are_explained():
         "min_gap_frames": 0,
         "max_gap_frames": 0,
         "threads": 0,
-        "pins": ["x"],
-        "excluded": [1.5],
     }.items():
-        with pytest.raises(OptionError, match=option):
+        with raises(OptionError, option=option, value=value):
             salient(walk, **{option: value})
+    with raises(OptionError, option="pins", value="x"):
+        salient(walk, pins=["x"])
+    with raises(OptionError, option="excluded", value=1.5):
+        salient(walk, excluded=[1.5])
 
 
 def test_more_pins_than_keys():
@@ -258,8 +260,8 @@ def test_long_takes_in_a_band():
 
 
 def test_too_much_memory_is_rejected_before_the_search():
-    with pytest.raises(OptionError, match=r"GB.*max_gap_frames"):
+    with raises(OptionError, code="too_much_memory", value=5_000_000):
         check_memory(5_000_000, 93, 4_999_999, 100, 2)
-    with pytest.raises(OptionError, match="GB"):
+    with raises(OptionError, code="too_much_memory", value=10**9):
         check_memory(10**9, 1, 10, 100, 2)
     check_memory(432_000, 93, 240, 4000, 2)  # an hour at 120 fps, keys within two seconds

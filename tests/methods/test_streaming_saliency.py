@@ -181,7 +181,7 @@ def test_a_bad_frame_is_rejected_and_changes_nothing(bad, message):
     expected, _ = stream_all(StreamingSaliency(3, 120.0), values)
     stream = StreamingSaliency(3, 120.0)
     keys = [key for frame in values[:150] for key in stream.push(frame)]
-    with pytest.raises(OptionError) as error:
+    with raises(OptionError, option="frame 150") as error:
         stream.push(bad)
     assert message in str(error.value)
     keys += [key for frame in values[150:] for key in stream.push(frame)]
@@ -203,7 +203,9 @@ def test_a_bad_frame_is_rejected_and_changes_nothing(bad, message):
     ],
 )
 def test_bad_option_errors_name_the_valid_range(columns, options, message):
-    with pytest.raises(OptionError) as error:
+    """The wording is pinned here and in the test of bad frames."""
+    option, value = next(iter(options.items()), ("columns", columns))
+    with raises(OptionError, option=option, value=value) as error:
         StreamingSaliency(columns, **{"fps": 120.0, **options})
     assert message in str(error.value)
 

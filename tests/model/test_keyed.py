@@ -175,6 +175,7 @@ def test_mismatched_arrays_are_rejected(changes: dict[str, object]) -> None:
     ],
 )
 def test_invalid_samples(arguments: dict[str, object], message: str) -> None:
+    """The wording is pinned here."""
     with pytest.raises(KeyposeError, match=message):
         keyed().sample(**arguments)  # type: ignore[arg-type]
 

@@ -23,7 +23,7 @@ def test_a_selection_is_increasing_and_inside():
     for wrong in ([], [4, 4], [5, 3], [-1, 3], [0, 10]):
         with raises(ModelError, subject="selection", expected="increasing ones from 0 to 9, at least one"):
             Selection(wrong, 10, "test")
-    with pytest.raises(ModelError, match="order"):
+    with raises(ModelError, subject="selection", value="order"):
         Selection([0, 4], 10, "test", order=[0, 5])
 
 

@@ -61,7 +61,12 @@ def check_options(
             elsewhere = [other.name for other in METHODS.values() if name in other.options]
             hint = f" (an option of {', '.join(elsewhere)})" if elsewhere else ""
             names = (*method.options, *common_options)
-            raise OptionError(f"{method.name} has no option {name!r}{hint}", value=name, hint=_suggest(name, names))
+            raise OptionError(
+                f"{method.name} has no option {name!r}{hint}",
+                code="unknown_option",
+                value=name,
+                hint=_suggest(name, names),
+            )
 
 
 def _suggest(name: str, names: Iterable[str]) -> str:

@@ -85,7 +85,7 @@ class FarthestSearch:
     def ladder(self) -> Ladder:
         """Return the ladder up to the keys so far; the cost is the radius."""
         if not self._keys:
-            raise OptionError("no keys yet: ask for some with more()")
+            raise OptionError("no keys yet", hint="ask for some with more()")
         return Ladder.from_order("farthest", len(self._values), self._keys, self._radii)
 
     def selection(self) -> Selection:

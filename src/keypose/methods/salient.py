@@ -91,7 +91,7 @@ def salient(
     costs, keys = problem.solve_loop(top) if is_loop else problem.solve_line(max(2, top))
     counts = np.flatnonzero(np.isfinite(costs))
     if not len(counts):
-        raise OptionError(problem.explain_failure(top))
+        raise OptionError(problem.explain_failure(top), code="no_selection", value=features.n_frames)
     frames = np.concatenate([keys[count] for count in counts.tolist()])
     return Ladder.from_paths("salient", features.n_frames, counts, frames, problem.to_cost_units(costs[counts]))
 
@@ -204,7 +204,7 @@ class _Problem:
             resolve_max_keys(max_keys, n, default=max(default_keys, 2 * min_keys), min_keys=ends), max(possible, ends)
         )
         if min_keys > top and (max_keys is None or top < max_keys):
-            raise OptionError(self.explain_failure(top))
+            raise OptionError(self.explain_failure(top), code="no_selection", value=n)
         if min_keys > top:
             why = f"{int(self.pinned.sum())} pins and gaps of at most {self.max_gap} frames"
             raise OptionError(
@@ -220,6 +220,8 @@ class _Problem:
         if not self.allowed[0] or not self.allowed[-1]:
             raise OptionError(
                 "the first and the last frame are always keys and cannot be excluded",
+                code="no_selection",
+                value="excluded",
                 hint=Hint(
                     "choose a range without them by frames=(start, stop)",
                     "choose a range without them by --range START:END",
@@ -333,6 +335,8 @@ def check_memory(n_frames: int, columns: int | None, max_gap: int, max_keys: int
         raise OptionError(
             f"{n_frames} frames with gaps up to {max_gap} and up to {max_keys} keys need about "
             f"{needed_bytes / 2**30:.0f} GB, and this machine has {machine_bytes / 2**30:.0f}",
+            code="too_much_memory",
+            value=n_frames,
             hint=Hint(
                 "give max_gap_frames= (say, two seconds of frames), fewer max_keys=, a range frames=(start, stop), or "
                 "the motion at a lower rate",

@@ -42,7 +42,9 @@ class Selection(Frozen):
         if self.order is not None:
             order = freeze_ints(self.order, (len(frames),), "selection order")
             if not np.array_equal(np.sort(order), frames):
-                raise ModelError("the order must hold the very frames of the selection", subject="selection")
+                raise ModelError(
+                    "the order must hold the very frames of the selection", subject="selection", value="order"
+                )
             self._set_field("order", order)
 
     def __len__(self) -> int:
@@ -228,7 +230,7 @@ def _max_of_next_two(values: Floats) -> Floats:
 def _find_count(counts: Ints, keys: int) -> int:
     position = int(np.searchsorted(counts, check_int("keys", keys)))
     if position == len(counts) or counts[position] != keys:
-        raise OptionError(f"{keys} keys", expected=_format_range(counts))
+        raise OptionError(f"{keys} keys", value=keys, expected=_format_range(counts))
     return position
 
 
