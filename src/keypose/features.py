@@ -130,7 +130,7 @@ def build_array_features(values: ArrayLike, fps: float | None, smoothing_s: floa
     rate = 1.0 if fps is None else check_number("fps", fps, above=0)
     array = freeze_floats(values, (None,) * _count_dimensions(values), "array of frames and columns")
     if fps is None and check_number("smoothing_s", smoothing_s, min_value=0):
-        raise OptionError("smoothing_s needs fps= to know how many frames a second has")
+        raise OptionError("needs fps= to know how many frames a second has", option="smoothing_s", value=smoothing_s)
     columns = () if array.ndim < 3 else (Column(f"joint {j}", f"{c}") for j, c in np.ndindex(array.shape[1:]))
     flat = _smooth(array.reshape(len(array), math.prod(array.shape[1:])), smoothing_s, rate)
     return Features(flat, rate, tuple(columns))

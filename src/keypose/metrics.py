@@ -160,14 +160,20 @@ def position_errors_mm(original: Motion, other: Motion) -> Floats:
 def check_comparable(original: Motion, other: Motion) -> None:
     """Raise OptionError if the joints, numbers of frames or up axes of two motions differ."""
     if other.skeleton.names != original.skeleton.names:
-        raise OptionError(f"{original.name!r} and {other.name!r} have different joints")
+        raise OptionError(f"{original.name!r} and {other.name!r} have different joints", code="different_motions")
     if other.n_frames != original.n_frames:
         raise OptionError(
             f"{original.name!r} has {original.n_frames} frames, {other.name!r} {other.n_frames}",
+            code="different_motions",
+            value=other.n_frames,
             expected="the same number",
         )
     if other.up != original.up:
-        raise OptionError(f"{original.name!r} has {original.up} up, {other.name!r} {other.up}: not the same world")
+        raise OptionError(
+            f"{original.name!r} has {original.up} up, {other.name!r} {other.up}: not the same world",
+            code="different_motions",
+            value=other.up,
+        )
 
 
 def match_units(original: Motion, other: Motion) -> Motion:

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.errors import KeyposeError, ModelError, OptionError, UnknownJoint
+from keypose.errors import UNSET, Hint, KeyposeError, ModelError, OptionError, UnknownJoint
 from keypose.features import compute_features
 from keypose.methods import METHODS
 from reference import naive
@@ -68,9 +68,9 @@ def test_joints_weights_features_and_smoothing_reach_the_method(motion):
 def test_unknown_methods_and_options(motion):
     with raises(OptionError, option="method", value="salent"):
         kp.ladder(motion, "salent")
-    with pytest.raises(OptionError, match=r"farthest has no option 'pins' \(an option of salient\)"):
+    with raises(OptionError, code="unknown_option", value="pins"):
         kp.ladder(motion, "farthest", pins=[3])
-    with pytest.raises(OptionError, match="salient has no option 'objectiv'; did you mean 'objective'"):
+    with raises(OptionError, code="unknown_option", value="objectiv"):
         kp.ladder(motion, objectiv="sum")
     with raises(UnknownJoint, value="left_hnd"):
         kp.ladder(motion, joints=["left_hnd"])
@@ -116,7 +116,7 @@ def test_features_and_edge_costs_in_place_of_a_motion(motion):
 def test_options_that_need_a_motion():
     values = np.random.default_rng(0).normal(size=(30, 3))
     for option in ({"joints": "hands"}, {"weights": {"hands": 2}}, {"features": "world"}, {"pins": "contacts"}):
-        with pytest.raises(OptionError, match="needs a Motion"):
+        with raises(OptionError, option=next(iter(option)), value=option.get("pins", UNSET)):
             kp.ladder(values, **option)
     with raises(OptionError, option="tolerance_mm", value=5.0):
         kp.select(values, tolerance_mm=5)
@@ -131,11 +131,9 @@ def test_invalid_ranges_are_rejected(motion, frames):
 
 
 def test_key_count_options_exclude_each_other(motion):
-    with pytest.raises(OptionError, match="one of keys=, tolerance_mm= and auto=True"):
+    with raises(OptionError, code="conflicting_options"):
         kp.select(motion, keys=5, auto=True)
-    with pytest.raises(
-        OptionError, match=r"salient's own number of keys does not exist \(only synopsis, saliency, refine have one\)"
-    ):
+    with raises(OptionError, code="missing_argument", value="salient"):
         kp.select(motion)
     with raises(OptionError, option="keys", value=100000):
         kp.select(motion, keys=100_000)
@@ -146,7 +144,7 @@ def test_key_count_options_exclude_each_other(motion):
         kp.select(motion, keys=12, min_gap_frames=60)
     with raises(OptionError, option="keys", value=30):
         kp.select(motion, keys=30, max_keys=20)
-    with pytest.raises(OptionError, match="no option 'key'; did you mean 'keys'"):
+    with raises(OptionError, code="unknown_option", value="key"):
         kp.select(motion, key=12)
     with raises(OptionError, option="keys", value=2.5):
         kp.select(motion, keys=2.5)
@@ -195,7 +193,7 @@ def test_extremes_then_breakdowns(motion):
 def test_breakdowns_arguments(motion):
     with raises(OptionError, option="extremes", expected="those of the 370 of the motion"):
         kp.breakdowns(motion, kp.select(motion[:100], keys=4))
-    with pytest.raises(OptionError, match="has no option 'pins'"):
+    with raises(OptionError, code="unknown_option", value="pins"):
         kp.breakdowns(motion, [30], pins=[40])
     for wrong in ([1.7], 5.5, None, "hips", [float("nan")], kp.ladder(motion, "uniform", max_keys=5)):
         with raises(OptionError, option="pins"):
@@ -265,7 +263,7 @@ def test_markers_do_not_turn():
     skeleton = kp.Skeleton(("a", "b"), [-1, -1], np.zeros((2, 3)))
     positions = np.cumsum(np.random.default_rng(0).normal(size=(40, 2, 3)), axis=0)
     markers = kp.Motion("markers", skeleton, 30, positions, np.tile([1.0, 0, 0, 0], (40, 2, 1)))
-    with pytest.raises(OptionError, match=r"no joint turns.*features='world'"):
+    with raises(OptionError, subject="markers", hint=Hint("choose features='world'", "choose --features world")):
         kp.select(markers, "saliency")
     assert len(kp.select(markers, "saliency", features="world", keys=6)) == 6
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import keypose as kp
 from keypose import kinematics
 from keypose.curves import interpolate_linear
-from keypose.errors import OptionError
+from keypose.errors import UNSET, OptionError
 from keypose.metrics import distances, position_errors_mm
 from keypose.rotations import exp, multiply
 from reference import naive_inbetween as twin
@@ -89,11 +89,11 @@ def test_a_keyed_motion_is_scored_as_its_curves_are(motion):
 
 
 def test_incomparable_motions_are_rejected(motion):
-    with pytest.raises(OptionError, match=r"60 frames.*30"):
+    with raises(OptionError, code="different_motions", value=30):
         kp.score(motion, motion[:30])
-    with pytest.raises(OptionError, match=r"60 frames.*30"):
+    with raises(OptionError, code="different_motions", value=30):
         kp.score(motion, kp.unbake(motion[:30], [0, 29]))
-    with pytest.raises(OptionError, match="different joints"):
+    with raises(OptionError, code="different_motions", value=UNSET):
         kp.score(motion, without_feet(motion))
     with raises(OptionError, expected="a Motion as the original"):
         kp.score(kp.unbake(motion, [0, 59]), motion)
@@ -257,7 +257,7 @@ def test_a_figure_in_another_unit_is_the_same_figure():
 
 def test_another_up_axis_is_rejected():
     motion = kp.demo_motion(fps=30)[:5]
-    with pytest.raises(kp.OptionError, match="not the same world"):
+    with raises(kp.OptionError, code="different_motions", value="Z"):
         kp.score(motion, dataclasses.replace(motion, up="Z"))
 
 

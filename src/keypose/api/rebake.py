@@ -138,7 +138,8 @@ def _match_joints(edited: Skeleton, original: Skeleton) -> _JointPairs:
     if not pairs:
         raise OptionError(
             f"no joint of the edit ({_join_names(list(edited.names))}) has the name of one of the original "
-            f"({_join_names(list(original.names))})"
+            f"({_join_names(list(original.names))})",
+            code="different_motions",
         )
     edited_joints, original_joints = np.array(pairs, np.int32).T
     return _JointPairs(edited_joints, original_joints)

@@ -86,10 +86,13 @@ def align_rest_poses(edited: Motion, original: KeyedMotion, edited_joints: Ints,
         return changes[next(k for k, off in enumerate(errors_rad) if off <= min(errors_rad) + SAME_ROTATION_RAD)]
     off = min((fit.bone_errors for fit in fits), key=lambda off: float(off.max()))
     worst = int(off.argmax())
+    joint = edited.skeleton.names[edited_joints[bones.joints[worst]]]
     raise OptionError(
-        f"at rest {edited.skeleton.names[edited_joints[bones.joints[worst]]]} lies elsewhere than "
+        f"at rest {joint} lies elsewhere than "
         f"in {original.name!r}, by {off[worst]:.1%} of the longest bone, so the detail does not fit",
+        code="different_motions",
         subject=edited.name,
+        value=joint,
         hint=(
             "keep the bones' rest pose and export them with the body that is bound to them, or hand "
             "over the .blend file itself"

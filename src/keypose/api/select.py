@@ -119,6 +119,8 @@ def select(
         why = "is above max_keys" if METHODS[method].has_own_count else f"does not exist (only {own} have one)"
         raise OptionError(
             f"{method}'s own number of keys {why}",
+            code="missing_argument",
+            value=method,
             expected=Hint("keys=, tolerance_mm= or auto=True", "--keys, --tolerance-mm or --auto"),
         )
     return key_ladder.at(key_ladder.natural)
@@ -137,7 +139,9 @@ def breakdowns(
     for name in ("pins", "method"):
         if name in options:
             raise OptionError(
-                f"breakdowns has no option {name!r}: the extremes are the pins, the method is salient", value=name
+                f"breakdowns has no option {name!r}: the extremes are the pins, the method is salient",
+                code="unknown_option",
+                value=name,
             )
     if isinstance(extremes, Selection) and extremes.n_frames != count_frames(motion):
         raise OptionError(
@@ -190,6 +194,7 @@ def check_key_count_options(keys: int | None, tolerance_mm: float | None, *, aut
     if sum([keys is not None, tolerance_mm is not None, check_bool("auto", auto)]) > 1:
         raise OptionError(
             "several options say how many keys",
+            code="conflicting_options",
             expected=Hint("one of keys=, tolerance_mm= and auto=True", "one of --keys, --tolerance-mm and --auto"),
         )
 

@@ -135,7 +135,7 @@ def _build_search_options(motion: Motion, curve_options: CurveOptions, options: 
     ones."""
     for name, instead in UNSUPPORTED_OPTIONS.items():
         if name in options:
-            raise OptionError(f"unbake has no option {name!r}{instead}", value=name)
+            raise OptionError(f"unbake has no option {name!r}{instead}", code="unknown_option", value=name)
     search_options = {
         **options,
         "cost": "inbetween",
@@ -291,7 +291,10 @@ def _fit_fewest_keys(
     assert key_ladder is not None
     min_error_mm = fitter.max_error_mm(fitter.fit(key_ladder.at(above).frames))
     raise OptionError(
-        f"no keys stay within {tolerance_mm:g} mm", hint=f"with {above} keys the largest error is {min_error_mm:.4g} mm"
+        f"no keys stay within {tolerance_mm:g} mm",
+        code="no_selection",
+        value=tolerance_mm,
+        hint=f"with {above} keys the largest error is {min_error_mm:.4g} mm",
     )
 
 

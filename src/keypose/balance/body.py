@@ -57,12 +57,17 @@ def check_body(motion: Motion) -> None:
         missing.append("neck or head")
     if missing:
         raise OptionError(
-            f"the centre of mass cannot be known, no {', '.join(missing)} is recognised", subject=motion.name
+            f"the centre of mass cannot be known, no {', '.join(missing)} is recognised",
+            code="no_body",
+            subject=motion.name,
+            value=", ".join(missing),
         )
     if anatomy.vertical_pair() is None:
         raise OptionError(
             "the centre of mass cannot be known, an animal with a tail has other masses than a person",
+            code="no_body",
             subject=motion.name,
+            value="tail",
         )
 
 

@@ -116,7 +116,7 @@ def _check_number(name: str, value: float) -> None:
 
 
 def _column_error(name: str, value: Any, expected: str) -> ModelError:
-    return ModelError(f"{name}={format_value(value)}", subject="comparison", expected=expected)
+    return ModelError(f"{name}={format_value(value)}", subject="comparison", value=value, expected=expected)
 
 
 @dataclass(frozen=True)
@@ -252,7 +252,9 @@ def _parse_cells(path: Path, line: int, cells: Sequence[str]) -> Row:
     try:
         return parse_row(values)
     except ModelError as error:
-        raise FormatError(path, str(error), line=line) from None
+        raise FormatError(
+            path, f"{error.subject}: {error.problem}", line=line, value=error.value, expected=error.expected
+        ) from None
 
 
 def check_parquet() -> None:
