@@ -13,6 +13,7 @@ from keypose.batch import compare as compare_module
 from keypose.cli import compare
 from keypose.formats import base
 from keypose.formats.base import write_atomically
+from support.errors import raises
 
 QUICK = ("--methods", "uniform", "--percent", "80", "--no-curves", "--inbetweens", "linear", "--jobs", "1")
 
@@ -109,7 +110,7 @@ def test_exclusive_writing_takes_no_place_that_is_taken(tmp_path: Path, monkeypa
         monkeypatch.setattr(base.os, "link", refuse_link)
     path = tmp_path / "rows.csv"
     write_atomically(path, b"first", overwrite=False)
-    with pytest.raises(kp.FileError, match=r"rows\.csv: cannot be written \(File exists\)"):
+    with raises(kp.FileError, code="write_failed", path=str(path)):
         write_atomically(path, b"second", overwrite=False)
     assert path.read_bytes() == b"first" and [each.name for each in tmp_path.iterdir()] == ["rows.csv"]
     write_atomically(path, b"third")

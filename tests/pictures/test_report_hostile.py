@@ -145,7 +145,7 @@ def test_a_figure_too_small_to_measure_by_has_no_height(motion: kp.Motion, tmp_p
         for measure in (lambda: position_errors_mm(tiny, tiny), lambda: kp.score(tiny, tiny)):
             with raises(kp.OptionError, code="no_height"):
                 measure()
-        with pytest.raises(kp.KeyposeError, match="no height"):
+        with raises(kp.KeyposeError, code="no_height"):
             kp.compare(tiny, "uniform", curves=False)
         assert np.isfinite(position_errors_mm(scale_motion(motion, 1e-90), scale_motion(motion, 1e-90))).all()
 
