@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
 
 import keypose as kp
+from support.errors import raises
 from support.gltf_scene import Scene
 
 
@@ -15,9 +18,18 @@ def moving_scene() -> Scene:
     return scene
 
 
-def refuse(tmp_path, content: bytes, match: str, name: str = "clip.glb", **options) -> None:
+def refuse(
+    tmp_path: Path,
+    content: bytes,
+    fields: Mapping[str, Any],
+    *,
+    name: str = "clip.glb",
+    kind: type[kp.FormatError] = kp.FormatError,
+    **options: Any,
+) -> kp.FormatError:
+    """Check that a file of this content is refused with an error of these fields; return the error."""
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(kp.FormatError, match=match) as caught:
+    with raises(kind, path=str(path), **fields) as caught:
         kp.load(path, **options)
-    assert str(caught.value).startswith(str(path))
+    return caught.value

@@ -168,7 +168,9 @@ class Container:
             folder = self.source.path.resolve().parent
             path = (folder / name).resolve()
         except (OSError, RuntimeError, ValueError) as error:
-            raise self.source.error(f"{entry.location}.uri cannot be followed ({error})", code="syntax") from None
+            raise self.source.error(
+                f"{entry.location}.uri cannot be followed ({error})", code="syntax", value=name
+            ) from None
         if not path.is_relative_to(folder):
             raise entry.member_error("uri", _EXPECTED_URI)
         return path
