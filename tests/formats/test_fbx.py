@@ -97,7 +97,7 @@ def test_notes_about_what_is_not_read(read_with):
     motion = read_with(answer(facts(n_animations=2, animations=["walk", "run"], others=["dog"])))
     assert any("walk, run" in note for note in motion.notes)
     assert any("dog" in note for note in motion.notes)
-    with warns(kp.FormatWarning, code="other_layers"):
+    with warns(kp.FormatWarning, code="other_layers", value=2):
         read_with(answer(facts(layers=2)))
     with warns(kp.FormatWarning, code="uneven_scale"):
         read_with(answer(facts(is_uneven=True)))

@@ -112,8 +112,9 @@ def test_curves_agree_with_the_glTF_specification(tmp_path):
 
 def test_euler_curves_are_fitted_again(tmp_path):
     euler = CASES["Euler"]
-    with warns(kp.FormatWarning, code="curves_differ"):
+    with warns(kp.FormatWarning, code="curves_differ", subject=euler.name) as caught:
         kp.save(euler, tmp_path / "x.glb")
+    assert f"up to {caught[0].message.value:.1f} mm away" in str(caught[0].message)
     again = kp.load_keyed(tmp_path / "x.glb")
     assert again.rotation_orders is None and again.keys.tolist() == euler.keys.tolist()
     np.testing.assert_array_equal(again.extremes, euler.extremes)

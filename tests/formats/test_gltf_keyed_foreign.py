@@ -97,8 +97,9 @@ def test_the_error_of_common_keys_is_reported(tmp_path):
     gltf.animate(
         1, "rotation", np.array([0, 7, 33, 40]) / FPS, cubic(rng, random_rotations(rng, 4), 1.0), "CUBICSPLINE"
     )
-    with warns(kp.FormatWarning, code="separate_keys"):
+    with warns(kp.FormatWarning, code="separate_keys") as caught:
         keyed = load_scene(gltf, tmp_path)
+    assert f"within {caught[0].message.value:.2g} mm of them" in str(caught[0].message)
     assert_matches_reference(keyed, gltf, keyed.keys.astype(float))  # at the keys nothing is lost
 
 

@@ -117,6 +117,7 @@ FAULTS = {
     [(location, path, value) for location, changes in FAULTS.items() for path, value in changes],
 )
 def test_errors_name_the_wrong_field(location, path, value, tmp_path):
+    """The locations pin the wording of these errors: some state the expected value too."""
     with pytest.raises(kp.FormatError) as caught:
         load_document(tmp_path, replace_values(path, value))
     assert location in str(caught.value) and "x.keys.json" in str(caught.value)
@@ -148,6 +149,7 @@ def test_an_unknown_field_that_begins_like_another_is_ignored_with_a_warning(tmp
     ],
 )
 def test_wrong_json(old, new, message, tmp_path):
+    """The patterns pin the wording of these errors."""
     text = json.dumps(SOUND)
     assert old in text
     with pytest.raises(kp.FormatError, match=message):

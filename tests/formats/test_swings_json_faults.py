@@ -179,6 +179,7 @@ FAULTS = {
     [(location, path, value) for location, changes in FAULTS.items() for path, value in changes],
 )
 def test_errors_name_the_wrong_field(location, path, value, tmp_path):
+    """The locations pin the wording of these errors: some state the expected value too."""
     with pytest.raises(kp.FormatError) as caught:
         load_document(tmp_path, replace_values(path, value))
     assert location in str(caught.value) and str(caught.value).startswith(str(tmp_path / "x.swings.json: "))

@@ -42,9 +42,10 @@ class TestBadFiles:
         ],
     )
     def test_errors(self, text, problem, tmp_path):
-        with pytest.raises(kp.FormatError, match=problem) as error:
+        """The problems pin the wording of these errors."""
+        with raises(kp.FormatError, path=str(tmp_path / "x.usda")) as error:
             load(tmp_path, text)
-        assert str(error.value).startswith(str(tmp_path / "x.usda"))
+        assert problem in error.value.summary
         assert "keypose-" not in error.value.problem
 
     def test_scales_of_scales(self, tmp_path):
@@ -53,8 +54,9 @@ class TestBadFiles:
         animation = f"""uniform token[] joints = [{listed}]
             float3[] translations = [{", ".join(["(1,1,1)"] * 90)}]
             half3[] scales = [{", ".join(["(60000,60000,60000)"] * 90)}]"""
-        with pytest.raises(kp.FormatError, match="finite"):
+        with raises(kp.FormatError, code="inconsistent", path=str(tmp_path / "x.usda")) as caught:
             load(tmp_path, usda(animation, f"uniform token[] joints = [{listed}]"))
+        assert "finite" in caught.value.summary
 
     def test_bind_transforms_of_nothing(self, tmp_path):
         zero = "((0,0,0,0),(0,0,0,0),(0,0,0,0),(0,0,0,0))"
@@ -105,7 +107,7 @@ class TestBadFiles:
     def test_other_files_are_not_opened(self, arc, tmp_path):
         secret = tmp_path / "secret.usda"
         secret.write_text(usda().replace("#usda 1.0\n(", '#usda 1.0\n(\n    defaultPrim = "Root"', 1))
-        with pytest.raises(kp.FormatError, match=r"no Skeleton .*secret\.usda'?, which is not followed"):
+        with raises(kp.FormatError, code="format", value=str(secret)):
             load(tmp_path, f'#usda 1.0\ndef "Root" (prepend {arc} = @{secret}@) {{}}\n')
         variant = f"""#usda 1.0
 def "Root" (
@@ -119,13 +121,13 @@ def "Root" (
     }}
 }}
 """
-        with pytest.raises(kp.FormatError, match="not followed"):
+        with raises(kp.FormatError, code="format", value=str(secret)):
             load(tmp_path, variant)
 
     def test_sublayers_and_clips_are_not_opened(self, tmp_path):
         secret = tmp_path / "secret.usda"
         secret.write_text(usda())
-        with pytest.raises(kp.FormatError, match="not followed"):
+        with raises(kp.FormatError, code="format", value=str(secret)):
             load(tmp_path, f"#usda 1.0\n(\n    subLayers = [@{secret}@]\n)\n")
         with warns(kp.FormatWarning, code="unread_reference", value="./other.usda"):
             result = load(tmp_path, usda(scene=f"subLayers = [@{secret}@, @./other.usda@]"))
@@ -141,7 +143,7 @@ def "Root" (
         data = (tmp_path / "x.usdc").read_bytes()
         for part in (0.05, 0.5, 0.95):
             (tmp_path / "cut.usdc").write_bytes(data[: int(part * len(data))])
-            with pytest.raises(kp.FormatError, match=r"cut\.usdc"):
+            with raises(kp.FormatError, path=str(tmp_path / "cut.usdc")):
                 kp.load(tmp_path / "cut.usdc")
 
     def test_damaged_files_end_in_our_errors_and_in_silence(self, tmp_path, capfd):
@@ -162,13 +164,14 @@ def "Root" (
 
     def test_a_zip_package(self, tmp_path):
         (tmp_path / "x.usdz").write_bytes(b"PK\x03\x04" + bytes(100))
-        with pytest.raises(kp.FormatError, match="zip archive: unpack it"):
+        with raises(kp.FormatError, code="unknown_format", problem="is a zip archive: unpack it first"):
             kp.load(tmp_path / "x.usdz")
 
     def test_without_openusd(self, tmp_path, monkeypatch):
         monkeypatch.setattr("keypose.formats.base.importlib.util.find_spec", lambda name: None)
-        with pytest.raises(kp.MissingExtra, match=r"pip install 'keypose\[usd\]'"):
+        hint = "pip install 'keypose[usd]'"
+        with raises(kp.MissingExtra, requirement="reading USD needs", install_hint=hint):
             load(tmp_path, usda())
         monkeypatch.setitem(sys.modules, "pxr", None)
-        with pytest.raises(kp.MissingExtra, match=r"pip install 'keypose\[usd\]'"):
+        with raises(kp.MissingExtra, requirement="writing USD needs", install_hint=hint):
             kp.save(motion(), tmp_path / "x.usda")

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import MAX_MAGNITUDE, Floats
-from keypose.errors import FileError, KeyposeError, MissingExtra, OptionError
+from keypose.errors import UNSET, FileError, KeyposeError, MissingExtra, OptionError
 from keypose.formats.base import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, Extra, Source
 from keypose.options import LoadOptions
 from keypose.rotations import normalise
@@ -188,7 +188,12 @@ def _load_answer(
             _raise_limit_error(source, {k: v for k, v in facts["too_many"].items() if _is_count(v)})
         if "problem" in facts:
             line = facts.get("line")
-            raise source.error(str(facts["problem"])[:1000], line=line if _is_count(line) else None)
+            value = facts.get("value")
+            raise source.error(
+                str(facts["problem"])[:1000],
+                line=line if _is_count(line) else None,
+                value=value if isinstance(value, str) else UNSET,
+            )
         _check_archive(folder / "arrays.npz", max_bytes)
         with np.load(folder / "arrays.npz", allow_pickle=False) as archive:
             return {key: np.asarray(archive[key]) for key in archive.files}, facts

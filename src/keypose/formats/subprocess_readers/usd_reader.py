@@ -94,7 +94,8 @@ def choose_animation(
     unbound = [UsdSkel.Animation(prim) for prim in prims if prim.IsA(UsdSkel.Animation)]
     hint = f"; it refers to {skipped_files[0]!r}, which is not followed" if skipped_files else ""
     if not skeletons:
-        raise FileRejectedError(problem=f"no Skeleton prim (UsdSkel) in the scene{hint}")
+        value = {"value": skipped_files[0]} if skipped_files else {}
+        raise FileRejectedError(problem=f"no Skeleton prim (UsdSkel) in the scene{hint}", **value)
     pairs = []
     for skeleton in skeletons:
         source = UsdSkel.BindingAPI(skeleton.GetPrim()).GetInheritedAnimationSource()
