@@ -54,7 +54,12 @@ def check_usage_error(document: dict[str, Any], message: str) -> None:
     """Check that the JSON document of a wrong command line has the option and the value that ``message`` names."""
     fields = document["error_fields"]
     assert document["error_kind"] == "UsageError" and message in document["error"]
-    if fields["code"] in ("unknown_option", "missing_argument", "conflicting_options"):
+    if fields["code"] == "unknown_option":
+        flag = message.split(" is no option")[0].removeprefix("--").removeprefix("set ").replace("-", "_")
+        assert fields["value"] in (flag, f"{flag}s"), fields  # --pin is given once for each of ``pins``
+        return
+    if fields["code"] == "missing_argument" or (fields["code"] == "conflicting_options" and "option" not in fields):
+        assert fields["expected"], fields
         return
     if message.startswith("--") and document["error"].startswith(message):
         value = fields.get("value", UNSET)

@@ -173,7 +173,7 @@ def _unknown_option_error(method: Method, name: str, flags: Collection[str]) -> 
         f"; {method.name} has {', '.join(flags_by_option[option] for option in method.options) or 'none of its own'}"
     )
     problem = f"{flags_by_option[name]} is no option of {method.name}{other_methods}{suggestion or available}"
-    return UsageError(problem, code="unknown_option")
+    return UsageError(problem, code="unknown_option", value=name)
 
 
 def _parse_value(text: str) -> Any:
