@@ -85,7 +85,7 @@ def compare_clip(job: CompareJob, on_progress: OnProgress | None = None) -> Comp
     except FileError as error:  # as measuring is slow, the rows are returned without being cached
         source_name = job.source.name if isinstance(job.source, Motion) else str(job.source)
         problem = f"compared, but not cached for another run: {error}"
-        warn_caller(FormatWarning(problem, code="not_cached", subject=source_name))
+        warn_caller(FormatWarning(problem, code="not_cached", subject=source_name, value=error.path))
     return CompareResult(new_rows, key, False, notes)
 
 

@@ -132,7 +132,7 @@ def test_incomplete_cached_rows_are_measured_again(short: kp.Motion, cache: Comp
 
 def test_a_clip_that_cannot_be_cached_is_not_lost(short: kp.Motion, tmp_path: Path):
     (tmp_path / "cache").write_text("a file")
-    with warns(kp.FormatWarning, code="not_cached", subject="demo"):
+    with warns(kp.FormatWarning, code="not_cached", subject="demo", value=str(tmp_path / "cache")):
         result = compare(short[:30], "uniform", cache_folder=tmp_path / "cache", **KEYWORDS)
     assert len(result) == 1 and result.rows[0].has_values
 

@@ -86,7 +86,8 @@ def page_path(path: str | PathLike[str]) -> Path:
     """Return ``path`` if it has an HTML suffix; call it before any work is done."""
     target = check_path("path", path)
     if target.suffix.lower() not in SUFFIXES:
-        raise OptionError(f"a report is written as one of {', '.join(SUFFIXES)}", path=target)
+        problem = f"a report is written as one of {', '.join(SUFFIXES)}"
+        raise OptionError(problem, code="unwritable", path=target)
     return target
 
 
