@@ -206,8 +206,14 @@ def test_swings_reject_frames_outside_the_clip(walk):
 def test_swings_reject_wrong_types(walk, field, values):
     _, swings = walk
     for wrong in values:
-        with pytest.raises(kp.KeyposeError, match=rf"(swings: |places of joints|n_frames=).*|{field}"):
+        with pytest.raises(kp.KeyposeError) as info:
             replace(swings, **{field: wrong})
+        error = info.value
+        assert error.subject in ("swings", f"swings: {field}") or error.option in (
+            "places of joints",
+            "n_frames",
+            field,
+        )
 
 
 @pytest.mark.parametrize(

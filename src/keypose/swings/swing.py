@@ -134,7 +134,9 @@ class KeyedSpan(Frozen):
 def check_items(values: Iterable[Kind], kind: type[Kind], label: str) -> tuple[Kind, ...]:
     """Return ``values`` as a tuple, checked to be of one type."""
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ModelError(f"{label} is {type(values).__name__}", expected=f"several {kind.__name__}")
+        subject, _, name = label.rpartition(": ")
+        problem = f"{name} is {type(values).__name__}"
+        raise ModelError(problem, subject=subject or None, expected=f"several {kind.__name__}")
     items = tuple(values)
     for each in items:
         if not isinstance(each, kind):
