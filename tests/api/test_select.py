@@ -290,3 +290,28 @@ def test_public_function_is_not_hidden_by_the_module_of_the_same_name():
     code = "import keypose.methods.salient, keypose.methods, keypose as kp; print(len(kp.methods()))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout.strip() == "9", run.stderr
+
+
+@pytest.mark.parametrize(
+    ("method", "options", "message"),
+    [
+        ("farthest", {"pins": [3], "keys": 5}, "farthest has no option 'pins' (an option of salient)"),
+        ("salient", {"objectiv": "sum", "keys": 5}, "salient has no option 'objectiv'; did you mean 'objective'?"),
+        (
+            "salient",
+            {"keys": 5, "auto": True},
+            "several options say how many keys, expected one of keys=, tolerance_mm= and auto=True",
+        ),
+        ("salient", {}, "salient's own number of keys does not exist (only synopsis, saliency, refine have one)"),
+        (
+            "salient",
+            {"keys": 5, "excluded": [0]},
+            "the first and the last frame are always keys and cannot be excluded",
+        ),
+    ],
+)
+def test_wording(motion, method, options, message):
+    """Messages of selections are pinned here only."""
+    with pytest.raises(OptionError) as info:
+        kp.select(motion, method, **options)
+    assert str(info.value).startswith(message)

@@ -267,3 +267,17 @@ def test_the_worst_frame_and_joint_are_named():
     result = kp.score(motion, keyed)
     errors = position_errors_mm(motion, keyed.sample())
     assert errors[result.worst_frame, motion.joint(result.worst_joint)] == result.max_mm
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({}, "'demo' has 60 frames, 'demo' 30, expected the same number"),
+        ({"up": "Z"}, "'demo' has Y up, 'demo' Z: not the same world"),
+    ],
+)
+def test_wording(motion, changes, message):
+    """Messages of scores are pinned here only."""
+    with pytest.raises(OptionError) as info:
+        kp.score(motion, dataclasses.replace(motion, **changes) if changes else motion[:30])
+    assert str(info.value) == message

@@ -320,3 +320,22 @@ def test_a_key_of_a_walk_can_be_deleted(data_dir):
     keyed = kp.unbake(kp.load(data_dir / "cmu120/07_05_walk.bvh")[:240], keys=14)
     for frame in keyed.keys[1:-1].tolist():
         assert kp.edit(keyed).delete_key(frame).keyed.n_keys == 13
+
+
+@pytest.mark.parametrize(
+    ("operation", "message"),
+    [
+        (lambda e: e.undo(), "nothing to undo"),
+        (lambda e: e.redo(), "nothing to redo"),
+        (lambda e: e.delete_key(41), "no key at frame 41; the nearest are at 23, 40, 52, 71"),
+        (
+            lambda e: edit(demo_keyed("cubic", (40,))).delete_key(40),
+            "the key at frame 40 is the only one, and a keyed motion needs one",
+        ),
+    ],
+)
+def test_wording(operation, message):
+    """Messages of edits of keys are pinned here only."""
+    with pytest.raises(OptionError) as info:
+        operation(edit(demo_keyed()))
+    assert str(info.value) == message
