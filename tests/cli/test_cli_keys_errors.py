@@ -11,7 +11,7 @@ import pytest
 import keypose as kp
 from keypose.cli.error_text import render_error
 from keypose.cli.options import option_flag
-from support.errors import check_usage_error
+from support.errors import check_usage_error, raises
 
 OPTIONS = sorted({name for method in kp.methods() for name in method.options})
 
@@ -116,8 +116,8 @@ def test_messages_name_options(name: str) -> None:
 
 @pytest.mark.parametrize(("option", "method"), [("objective", "salient"), ("cost", "salient"), ("features", "uniform")])
 def test_choices_match_the_api(keypose, walk: Path, motion: kp.Motion, option: str, method: str) -> None:
-    with pytest.raises(kp.OptionError) as refused:
+    with raises(kp.OptionError, option=option, value="nonsense") as refused:
         kp.ladder(motion, method, **{option: "nonsense"})
-    known = str(refused.value).split("expected one of ")[1].split(", ")
+    known = str(refused.value.expected).removeprefix("one of ").split(", ")
     text = keypose("keys", walk, f"--{option}", "nonsense").err
     assert re.findall(r'"(\w+)"', text.split("Choose from")[1]) == known

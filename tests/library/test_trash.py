@@ -93,7 +93,7 @@ def test_trashed_clips_are_found_by_full_hash_only(library: Library) -> None:
     for name in ("kick", trashed.hash[:10]):
         with raises(OptionError, code="clip_in_trash") as info:
             library.clip(name)
-        assert f"restore('{trashed.hash[:12]}')" in str(info.value)
+        assert f"restore('{trashed.hash[:12]}')" in str(info.value.hint)
     assert library.search(trashed.hash, limit=1)[0].name != "kick"  # usable as a query
     assert library.restore(trashed.hash[:10]) == (trashed,) and library.clip("kick") == trashed
 
