@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
@@ -84,10 +84,15 @@ NUMBER_TEXTS = st.one_of(
 )
 
 
+# Fitted weights predict numbers beyond 64 bits here.
+LARGE_PREDICTIONS = [["0"] * 5 + [text] + ["0"] * (COLUMNS - 6) for text in ("5.", "0", "-2052.174527076928", "0", "0")]
+
+
 @given(
     rows=st.lists(st.lists(NUMBER_TEXTS, min_size=COLUMNS, max_size=COLUMNS), min_size=1, max_size=6),
     frame_time=st.sampled_from([".0083333", "0.0333333", "0.016666666666666666", "1e-2", "0.04"]),
 )
+@example(rows=LARGE_PREDICTIONS, frame_time=".0083333")
 @relaxed
 def test_numbers_of_any_text_form_round_trip(tmp_path_factory, rows, frame_time):
     path = tmp_path_factory.mktemp("words") / "words.bvh"

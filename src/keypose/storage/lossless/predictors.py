@@ -16,6 +16,7 @@ from keypose.storage.lossless.layout import Integers
 from keypose.storage.lossless.plan import MAX_COEFFICIENT, MAX_HELPERS, MAX_LAGS, MAX_WEIGHT, n_coefficients
 
 SHIFT = 8
+MAX_PREDICTION = 2.0**62  # the decoder computes with 64 bits
 WEIGHT_BITS, HELPER_BITS = 10, 15  # approximate size of a weight, and of a helper with its weight
 MAX_HELPER_WEIGHT = 1 << 14  # larger weights are spurious
 MIN_CORRELATION = 0.05  # minimum correlation with the errors of another column to try it as a helper
@@ -58,19 +59,21 @@ def fit_lags(frames: FitFrames, residuals: Integers, level: int, lag_counts: tup
         if lags > 1 and len(fits) < lags - 1:
             continue
         weights = _round_weights(fits[lags - 2]) if lags > 1 else ()
-        errors = level_offsets if lags == 0 else steps - predict_steps(previous_steps, weights, SHIFT)
-        errors = np.where(frames.is_first, level_offsets, errors)
+        predicted = predict_steps(previous_steps, weights, SHIFT)
+        if predicted is None:
+            continue
+        errors = np.where(frames.is_first, level_offsets, level_offsets if lags == 0 else steps - predicted)
         bits = frames.cost_bits(errors) + WEIGHT_BITS * len(weights)
         candidates.append(LagFit(lags, SHIFT if weights else 0, weights, (), errors, bits))
     return min(candidates, key=lambda past: past.bits)
 
 
-def predict_steps(previous_steps: Floats, weights: tuple[int, ...], shift: int) -> Integers:
-    """Return the predicted next steps (N,) from the weighted previous steps (K, N)."""
+def predict_steps(previous_steps: Floats, weights: tuple[int, ...], shift: int) -> Integers | None:
+    """Return the predicted next steps (N,) from the weighted previous steps (K, N); None: some are too large."""
     total = np.full(previous_steps.shape[1], 0.5)
     for weight, steps in zip(weights, previous_steps, strict=False):
         total += (weight / (1 << shift)) * steps
-    return np.asarray(np.floor(total).astype(np.int64))
+    return None if np.abs(total).max(initial=0.0) > MAX_PREDICTION else np.asarray(np.floor(total).astype(np.int64))
 
 
 def add_helpers(frames: FitFrames, residuals: Integers, level: int, lag_fit: LagFit, helper_errors: Integers) -> LagFit:
@@ -98,7 +101,9 @@ def add_helpers(frames: FitFrames, residuals: Integers, level: int, lag_fit: Lag
         weights = _round_weights(
             fit_weights(features.T[has_previous_step], target[has_previous_step], [len(features)])[0]
         )
-        predicted = np.where(frames.is_first, 0, predict_steps(features, weights, SHIFT))
+        predicted = predict_steps(features, weights, SHIFT)
+        if predicted is None:
+            break
         errors = np.where(frames.is_first, residuals - level, target.astype(np.int64) - predicted)
         bits = frames.cost_bits(errors) + WEIGHT_BITS * len(previous_steps) + HELPER_BITS * len(candidates)
         if bits >= best.bits or max(map(abs, weights[len(previous_steps) :])) > MAX_HELPER_WEIGHT:
