@@ -72,7 +72,7 @@ def test_keys_or_swings_alone_are_stored_exactly(keypose, keyed, kick_swings: kp
     kp.save(keyed, tmp_path / "k.keys.json")
     kp.save(kick_swings, tmp_path / "s.swings.json")
     result = keypose("compress", tmp_path / "k.keys.json", tmp_path / "k.kps")
-    assert result.code == 0 and "kept exactly; read back" in result.out
+    assert result.code == 0 and "stored exactly; read back" in result.out
     assert is_same(kp.load_keyed(tmp_path / "k.kps"), kp.load_keyed(tmp_path / "k.keys.json"))
     (payload,) = document(keypose("compress", tmp_path / "s.swings.json", tmp_path / "s.kps", "--json"))["compressed"]
     assert (payload["tolerance_mm"], payload["lossless"], payload["swings"]) == (None, False, kick_swings.n_swings)

@@ -87,7 +87,7 @@ def test_gltf_without_buffer(client: httpx.Client, live: LiveServer) -> None:
     two, buffers = gltf(short_walk(40), "a.bin", "b.bin")
     response = send_with_companions(client, two, "walk.gltf", {"a.bin": buffers[0]})
     incomplete = check_rejected(response, live, code="missing_buffer", path="walk.gltf")
-    assert incomplete["problem"].startswith("buffers[1].uri: 'b.bin'")
+    assert incomplete["subject"] == "buffers[1].uri" and incomplete["value"] == "b.bin"
 
 
 def test_buffer_of_another_file(client: httpx.Client, live: LiveServer) -> None:
