@@ -75,6 +75,7 @@ def test_demo_prints_its_steps(keypose, tmp_path: Path) -> None:
         r"^\d+ keys in place of \d+ frames, [\d.]+ % removed; curves between them:$", result.out, re.MULTILINE
     )
     assert re.search(r"^  error +[\d.]+ mm on average, 95 % within ", result.out, re.MULTILINE)
+    assert re.search(r"^  rotations +[\d.]+ degrees off on average, ", result.out, re.MULTILINE)
     assert keypose(*shlex.split(last.split("try: keypose ")[1])).code == 0
 
 

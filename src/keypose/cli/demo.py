@@ -82,8 +82,10 @@ def demo(
         f"{report.n_keys} keys in place of {report.n_frames} frames, {removed_percent:.1f} % removed; "
         "curves between them:"
     )
-    for label, text in score_rows(report.score):
-        output.print_line(f"  {label:8}{text}")
+    rows = score_rows(report.score)
+    label_width = max(len(label) for label, _ in rows)
+    for label, text in rows:
+        output.print_line(f"  {label:{label_width}}  {text}")
     folder = Path(out)
     output.print_line(
         f"next: open {folder / 'demo_report.html'} in a browser, {folder / 'demo_unbaked.glb'} in any glTF viewer, "
