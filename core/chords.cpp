@@ -217,7 +217,7 @@ void Chords::measure_rows(ThreadPool& pool, unsigned thread) {
         const std::size_t first = std::max(begin, tile_row), last = std::min(end, tile_row + lanes);
         const std::size_t low = std::max(begin, first > reach ? first - reach : 0);
         for (std::size_t b = low / lanes * lanes; b < last; b += lanes) {
-            distance_tile(&packed_[tile_row * points_.dims], &packed_[b * points_.dims], points_.dims, tile_distances);
+            distance_tile(packed_.data() + tile_row * points_.dims, packed_.data() + b * points_.dims, points_.dims, tile_distances);
             for (std::size_t a = first; a < last; ++a) {
                 const std::size_t from = std::max({b, begin, a > reach ? a - reach : 0});
                 const std::size_t to = std::min(b + lanes, a + 1);

@@ -106,7 +106,7 @@ Spans::Spans(const Clip& clip, InbetweenKind kind)
 std::vector<std::size_t> Spans::still_since() const {
     std::vector<std::size_t> since(frames_, 0);
     for (std::size_t t = 1; t < frames_; ++t) {
-        const double* row_values = &values_[t * width_];
+        const double* row_values = values_.data() + t * width_;
         bool same = width_ == 0 || std::equal(row_values, row_values + width_, row_values - width_);
         for (std::size_t row = 0; row < targets_.size() && same; row += target_stride_)
             same = targets_[row + t] == targets_[row + t - 1];
@@ -279,7 +279,7 @@ KEYPOSE_VECTOR void Spans::fit(std::size_t k, std::size_t j, Workspace& workspac
 
 // Prepares interpolation at constant speed: linear for translations, spherical for rotations.
 void Spans::set_straight(std::size_t k, std::size_t j, Workspace& workspace) const {
-    const double *q = &values_[k * width_], *r = &values_[j * width_];
+    const double *q = values_.data() + k * width_, *r = values_.data() + j * width_;
     double* end_values = workspace.coefficients[1].data();
     for (std::size_t c = 0; c < width_; ++c) {
         workspace.coefficients[0][c] = q[c];

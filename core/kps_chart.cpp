@@ -21,7 +21,7 @@ SineCosine sine_cosine(double angle) {
     for (const double factor : kSine) sine = sine * y + factor;
     for (const double factor : kCosine) cosine = cosine * y + factor;
     sine = sine * x;
-    switch (static_cast<long long>(quarters) & 3) {
+    switch (std::abs(quarters) < 1e15 ? static_cast<long long>(quarters) & 3 : 0) {
         case 0: return {sine, cosine};
         case 1: return {cosine, -sine};
         case 2: return {-sine, -cosine};

@@ -32,7 +32,8 @@ public:
         choice_.numbers.assign(frames_ * tracks_, 0);
         first_offset_.push_back(0);
         for (int joint = 0; joint < joints_; ++joint) {
-            first_offset_.push_back(first_offset_.back() + 3 + figure.children[joint].size() + figure.ends[joint].size());
+            const std::size_t points = 3 + figure.children[joint].size() + figure.ends[joint].size();
+            first_offset_.push_back(first_offset_.back() + (clip.layout.has_tracks(joint) ? points : 0));
         }
         offsets_.reserve(frames_ * first_offset_.back());
         for (int frame = 0; frame < frames_; ++frame) {
@@ -84,7 +85,7 @@ private:
     std::vector<Weights> weights_;
     std::vector<Gain> gains_;
     std::vector<std::size_t> first_offset_;  // of each joint: the index of its first offset in a frame; then their number
-    std::vector<V3> offsets_;    // of each frame and joint: its three arms, then to the joints and end sites that it moves; mm
+    std::vector<V3> offsets_;    // of each frame and joint with tracks: its three arms, then to the joints and end sites that it moves; mm
     std::vector<V3> positions_;  // decoded, mm
     std::vector<Q> rotations_;
     Choice choice_;
@@ -133,6 +134,7 @@ Error Group::inherited_error(int at, int joint) const {
 void Group::make_offsets(int at) {
     const Original o = original(at);
     for (int joint = 0; joint < joints_; ++joint) {
+        if (!clip_.layout.has_tracks(joint)) continue;
         for (int axis = 0; axis < 3; ++axis) offsets_.push_back(rotate(o.rotation(joint), arm(axis)));
         for (const int child : figure_.children[joint]) offsets_.push_back(o.position(child) - o.position(joint));
         for (const int end : figure_.ends[joint]) offsets_.push_back(rotate(o.rotation(joint), figure_.end_offsets[end]));
@@ -166,6 +168,7 @@ struct Bits {
 };
 
 void Group::choose(int at, int joint, const std::int64_t* predicted, std::int64_t units, double error_weight, const double* expected) {
+    if (!clip_.layout.has_tracks(joint)) return place_joint(at, joint);
     const int first = clip_.layout.first_track[joint], count = clip_.layout.first_track[joint + 1] - first;
     const Error before = inherited_error(at, joint);
     const Original o = original(at);
@@ -190,7 +193,7 @@ void Group::choose(int at, int joint, const std::int64_t* predicted, std::int64_
             for (int k = 0; k < 6; ++k) target += gain.response[k] * error.v[k];
             const double unit = clip_.units[track];
             const double exact_residual = (target / unit - static_cast<double>(predicted[i])) / static_cast<double>(units);
-            residual[i] = static_cast<std::int64_t>(std::llrint(std::clamp(exact_residual, -1.0 * kMaxResidual, 1.0 * kMaxResidual)));
+            residual[i] = std::isnan(exact_residual) ? 0 : std::llrint(std::clamp(exact_residual, -1.0 * kMaxResidual, 1.0 * kMaxResidual));
             if (towards_zero >> i & 1) {
                 is_distinct = residual[i] != 0;
                 residual[i] += residual[i] > 0 ? -1 : 1;
@@ -208,7 +211,7 @@ void Group::choose(int at, int joint, const std::int64_t* predicted, std::int64_
     }
     for (int i = 0; i < count; ++i) {
         residuals(at)[first + i] = static_cast<std::int32_t>(best[i]);
-        numbers(at)[first + i] = predicted[i] + units * best[i];
+        numbers(at)[first + i] = std::clamp(predicted[i] + units * best[i], -kMaxUnits, kMaxUnits);  // at the limits the choice does not fit
     }
     place_joint(at, joint);
 }

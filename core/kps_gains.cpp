@@ -80,7 +80,9 @@ Figure::Figure(const std::int32_t* parents_, int joints, const std::int32_t* end
         if (parents[joint] < 0) continue;
         auto& siblings = children[parents[joint]];
         siblings.push_back(joint);
-        if (clip.charts[joint].numbers() == 0) siblings.insert(siblings.end(), children[joint].begin(), children[joint].end());
+        if (clip.charts[joint].numbers() > 0) continue;
+        siblings.insert(siblings.end(), children[joint].begin(), children[joint].end());
+        if (!clip.layout.has_tracks(joint)) children[joint] = {};  // in a long chain the lists would become long
     }
 }
 

@@ -16,7 +16,7 @@ struct Figure {
     std::vector<int> parents;
     std::vector<int> end_joints;
     std::vector<V3> end_offsets;  // mm, in the frame of their joint
-    std::vector<std::vector<int>> children;  // of each joint: its children, and those of children without rotation tracks
+    std::vector<std::vector<int>> children;  // of each joint with tracks: its children, and those of children without rotation tracks
     std::vector<std::vector<int>> ends;      // of each joint: its end sites
     double mm_per_unit = 1;
 

@@ -20,6 +20,7 @@ struct Layout {
 
     int joints() const { return static_cast<int>(ancestor.size()); }
     int tracks() const { return first_track.back(); }
+    bool has_tracks(int joint) const { return first_track[joint + 1] > first_track[joint]; }
 };
 
 // Throws std::runtime_error if `bytes` bytes are too few for tracks * frames numbers.

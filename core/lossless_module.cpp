@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "arguments.hpp"
 #include "channel_text.hpp"
 #include "robust_fit.hpp"
 #include "lossless.hpp"
@@ -13,6 +14,7 @@
 
 namespace nb = nanobind;
 using namespace nb::literals;
+using keypose::checked, keypose::require;
 
 namespace {
 
@@ -24,10 +26,6 @@ using Flags = nb::ndarray<const std::uint8_t, nb::ndim<1>, nb::c_contig, nb::dev
 using Decimals = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr std::size_t kKinds = 32;  // number of kinds of integers in a stream
-
-void require(bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-}
 
 nb::bytes as_bytes(const std::vector<std::uint8_t>& bytes) { return nb::bytes(bytes.data(), bytes.size()); }
 
@@ -52,6 +50,7 @@ nb::ndarray<nb::numpy, std::int64_t> decode(Plan plan, nb::bytes bytes, std::siz
         nb::gil_scoped_release unlocked;
         const auto parsed = keypose::lossless_columns(plan.data(), plan.shape(0));
         columns = parsed.size();
+        require(columns > 0 || frames <= keypose::kMaxLength, "too many frames");
         *numbers = keypose::lossless_decode(parsed, byte_data(bytes), bytes.size(), frames);
     }
     return nb::ndarray<nb::numpy, std::int64_t>(numbers->data(), {columns, frames}, owner);
@@ -129,14 +128,14 @@ private:
 }  // namespace
 
 void bind_lossless(nb::module_& m) {
-    m.def("lossless_encode", &encode, "plan"_a, "numbers"_a,
+    m.def("lossless_encode", checked(&encode), "plan"_a, "numbers"_a,
           "Encode integers (columns, frames) with the predictors of the plan.");
-    m.def("lossless_decode", &decode, "plan"_a, "bytes"_a, "frames"_a, "Decode integers (columns, frames).");
-    m.def("format_columns", &format_columns, "values"_a, "decimals"_a,
+    m.def("lossless_decode", checked(&decode), "plan"_a, "bytes"_a, "frames"_a, "Decode integers (columns, frames).");
+    m.def("format_columns", checked(&format_columns), "values"_a, "decimals"_a,
           "Format rows of numbers with the given decimals per column; negative: the shortest exact text.");
-    m.def("robust_fits", &robust_fits, "features"_a, "target"_a, "counts"_a,
+    m.def("robust_fits", checked(&robust_fits), "features"_a, "target"_a, "counts"_a,
           "Return robust least-squares weights of the first `count` columns of features for target, for each count, concatenated.");
-    m.def("error_bits", &error_bits, "errors"_a, "first"_a, "Return the approximate size of prediction errors in bits.");
+    m.def("error_bits", checked(&error_bits), "errors"_a, "first"_a, "Return the approximate size of prediction errors in bits.");
     nb::class_<IntegerWriter>(m, "IntegerWriter")
         .def(nb::init<>())
         .def("write", &IntegerWriter::write, "kind"_a, "number"_a)

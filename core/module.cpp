@@ -5,12 +5,14 @@
 #include <nanobind/stl/tuple.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
-#include <stdexcept>
 
+#include "arguments.hpp"
 #include "kps_module.hpp"
 #include "lossless_module.hpp"
+#include "plain_curves.hpp"
 #include "polish.hpp"
 #include "salient.hpp"
 #include "skeleton.hpp"
@@ -22,6 +24,7 @@
 
 namespace nb = nanobind;
 using namespace nb::literals;
+using keypose::checked, keypose::require;
 
 namespace {
 
@@ -37,13 +40,9 @@ Out adopt(double* data, std::initializer_list<std::size_t> shape) {
     return Out(data, shape, owner);
 }
 
-void require(bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-}
-
 nb::tuple parse_rows(nb::bytes text, std::size_t start, std::size_t columns, std::size_t expected_rows,
                      std::size_t max_rows) {
-    require(columns > 0, "columns must be positive");
+    require(columns > 0 && columns <= keypose::kMaxLength, "columns must be positive and not too many");
     require(start <= text.size(), "start must not be after the end of the text");
     auto rows = new keypose::Rows();
     nb::capsule owner(rows, [](void* p) noexcept { delete static_cast<keypose::Rows*>(p); });
@@ -132,6 +131,7 @@ bool keep_going() {
 nb::tuple solve(keypose::SalientProblem problem, std::size_t max_keys, bool sum, std::size_t min_gap,
                  std::size_t max_gap, const Flags& allowed, const Flags& pinned, unsigned threads,
                  std::size_t max_parents) {
+    keypose::require_threads(threads);
     require(problem.frames >= 2 && problem.frames < (std::size_t{1} << 31), "there must be at least two frames");
     require(max_keys >= 2 && max_keys <= problem.frames, "max_keys must be 2 to the number of frames");
     require(allowed.shape(0) == problem.frames && pinned.shape(0) == problem.frames, "allowed and pinned must have one flag per frame");
@@ -213,10 +213,52 @@ nb::tuple inbetween_paths(In1i parents, In3 translations, In3 rotations, In3 pos
     return solve(problem, max_keys, sum, min_gap, max_gap, allowed, pinned, threads, max_parents);
 }
 
+// The common part of chord_costs_within and inbetween_costs_within.
+Out solve_costs(keypose::SalientProblem problem, std::size_t max_gap, const Flags& pinned, double limit, unsigned threads) {
+    require(problem.frames >= 2 && problem.frames < (std::size_t{1} << 31), "there must be at least two frames");
+    require(max_gap >= 1 && max_gap < problem.frames, "max_gap must be from 1 to T - 1");
+    require(pinned.shape(0) == problem.frames, "pinned must have one flag per frame");
+    keypose::require_threads(threads);
+    problem.max_gap = max_gap;
+    problem.pinned = pinned.data();
+    problem.limit = limit;
+    problem.threads = threads;
+    problem.keep_going = keep_going;
+    auto* costs = new double[problem.frames * max_gap];
+    Out out = adopt(costs, {problem.frames, max_gap});
+    bool finished;
+    {
+        nb::gil_scoped_release unlocked;
+        finished = keypose::salient_costs(problem, costs);
+    }
+    if (!finished) throw nb::python_error();
+    return out;
+}
+
+Out chord_costs_within(In2 points, bool integrated, std::size_t max_gap, Flags pinned, double limit, unsigned threads) {
+    keypose::SalientProblem problem;
+    problem.points = points.data();
+    problem.frames = points.shape(0);
+    problem.dims = points.shape(1);
+    problem.integrated = integrated;
+    return solve_costs(problem, max_gap, pinned, limit, threads);
+}
+
+Out inbetween_costs_within(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, bool straight,
+                           bool mean, std::size_t max_gap, Flags pinned, double limit, unsigned threads) {
+    const keypose::Clip clip = make_clip(parents, translations, rotations, positions, weights);
+    keypose::SalientProblem problem;
+    problem.clip = &clip;
+    problem.kind = {straight, mean};
+    problem.frames = clip.frames;
+    return solve_costs(problem, max_gap, pinned, limit, threads);
+}
+
 Out inbetween_costs(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, bool straight, bool mean,
                     std::size_t max_gap, unsigned threads) {
     const keypose::Clip clip = make_clip(parents, translations, rotations, positions, weights);
-    require(max_gap >= 1, "max_gap must be at least 1");
+    require(max_gap >= 1 && max_gap < clip.frames, "max_gap must be at least 1 and below the number of frames");
+    keypose::require_threads(threads);
     auto* costs = new double[clip.frames * max_gap];
     Out out = adopt(costs, {clip.frames, max_gap});
     bool finished;
@@ -247,21 +289,84 @@ Out inbetween_spans(In1i parents, In3 translations, In3 rotations, In3 positions
     return out;
 }
 
-using Tangents = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+keypose::PlainCurves make_plain_curves(const In1& times, const In2& values, bool straight) {
+    const std::size_t samples = times.shape(0), curves = values.shape(0);
+    require(samples >= 2 && samples < (std::size_t{1} << 31), "there must be at least two samples");
+    require(curves >= 1 && values.shape(1) == samples, "values must be (C, N)");
+    require(std::isfinite(times.data()[0]) && std::isfinite(times.data()[samples - 1]), "times must be finite");
+    for (std::size_t i = 1; i < samples; ++i)
+        require(times.data()[i] > times.data()[i - 1], "times must increase");
+    return {times.data(), values.data(), nullptr, nullptr, samples, curves, straight};
+}
 
-Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, In1i keys, Tangents out_rotation_tangents,
-            Tangents in_rotation_tangents, Tangents out_translation_tangents, Tangents in_translation_tangents, double lever_mm, double length_mm,
+keypose::PlainCurves make_plain_curves(const In1& times, const In2& values, const In1& scales, const In1& limits,
+                                       bool straight) {
+    keypose::PlainCurves curves = make_plain_curves(times, values, straight);
+    require(scales.shape(0) == curves.curves && limits.shape(0) == curves.curves, "one scale and one limit per curve");
+    curves.scales = scales.data();
+    curves.limits = limits.data();
+    return curves;
+}
+
+Out plain_costs(In1 times, In2 values, In1 scales, In1 limits, bool straight, std::size_t max_gap, double limit,
+                unsigned threads) {
+    const keypose::PlainCurves curves = make_plain_curves(times, values, scales, limits, straight);
+    require(max_gap >= 1 && max_gap < curves.samples, "max_gap must be from 1 to N - 1");
+    keypose::require_threads(threads);
+    auto* costs = new double[curves.samples * max_gap];
+    Out out = adopt(costs, {curves.samples, max_gap});
+    bool finished;
+    {
+        nb::gil_scoped_release unlocked;
+        finished = keypose::plain_costs(curves, max_gap, limit, threads, keep_going, costs);
+    }
+    if (!finished) throw nb::python_error();
+    return out;
+}
+
+nb::ndarray<nb::numpy, std::int32_t> plain_fewest_keys(In1 times, In2 values, In1 scales, In1 limits, bool straight) {
+    const keypose::PlainCurves curves = make_plain_curves(times, values, scales, limits, straight);
+    auto keys = std::make_unique<std::vector<std::int32_t>>();
+    {
+        nb::gil_scoped_release unlocked;
+        *keys = keypose::plain_fewest_keys(curves, keep_going);
+    }
+    if (keys->empty()) throw nb::python_error();
+    auto* owned = keys.release();
+    nb::capsule owner(owned, [](void* p) noexcept { delete static_cast<std::vector<std::int32_t>*>(p); });
+    return nb::ndarray<nb::numpy, std::int32_t>(owned->data(), {owned->size()}, owner);
+}
+
+Out plain_tangents(In1 times, In2 values, bool straight, In1i keys) {
+    const keypose::PlainCurves curves = make_plain_curves(times, values, straight);
+    require(keys.shape(0) >= 2, "there must be two keys");
+    check_keys(keys, curves.samples);
+    auto* tangents = new double[(keys.shape(0) - 1) * 2 * curves.curves];
+    Out out = adopt(tangents, {keys.shape(0) - 1, 2, curves.curves});
+    nb::gil_scoped_release unlocked;
+    keypose::plain_tangents(curves, keys.data(), keys.shape(0), tangents);
+    return out;
+}
+
+using Tangents = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, Table moves, In1i keys,
+            Tangents out_rotation_tangents, Tangents in_rotation_tangents, Tangents out_translation_tangents, Tangents in_translation_tangents, double lever_mm, double length_mm,
             double power, double limit_mm, std::size_t rounds, unsigned threads) {
     keypose::PolishProblem problem;
     problem.clip = make_clip(parents, translations, rotations, positions, weights);
     const std::size_t n = keys.shape(0), joints = parents.shape(0);
     require(n >= 1, "there must be a key");
+    require(moves.shape(0) == joints && moves.shape(1) == 2, "moves must be (J, 2)");
+    keypose::require_threads(threads);
     check_keys(keys, problem.clip.frames);
     const auto fits = [&](const Tangents& tangents, std::size_t width) {
         return tangents.shape(0) == n && tangents.shape(1) == joints && tangents.shape(2) == width;
     };
     require(fits(out_rotation_tangents, 4) && fits(in_rotation_tangents, 4), "rotation tangents must be (K, J, 4)");
     require(fits(out_translation_tangents, 3) && fits(in_translation_tangents, 3), "translation tangents must be (K, J, 3)");
+    problem.moves = moves.data();
     problem.keys = keys.data();
     problem.n_keys = n;
     problem.out_rotation_tangents = out_rotation_tangents.data();
@@ -300,6 +405,7 @@ nb::tuple swing_spans(In3 rotations, std::size_t smoothing, std::size_t half_win
     require(rotations.shape(0) >= 1 && rotations.shape(0) < (std::size_t{1} << 31), "there must be a frame");
     require(rotations.shape(2) == 4, "rotations must be (T, J, 4)");
     require(smoothing >= 1 && half_window >= 1 && min_frames >= 2, "smoothing and half_window must be at least 1 frame, min_frames at least 2");
+    require(half_window <= keypose::kMaxLength, "half_window is too long");
     keypose::SwingSpans result;
     {
         nb::gil_scoped_release unlocked;
@@ -331,13 +437,14 @@ nb::tuple swing_keys(In3 rotations, In1 tolerances, In1i joints, In1i starts, In
                 "swings must be sorted and must not overlap");
     }
     require(max_span >= 1, "max_span must be at least 1 frame");
+    require(std::abs(swing_cost) <= 1e6, "swing_cost must be a number of keys");
     auto result = std::make_unique<keypose::JointKeys>();
     {
         nb::gil_scoped_release unlocked;
         *result = keypose::fit_joint_keys(
             rotations.data(), frames, rotations.shape(1),
             {n, joints.data(), starts.data(), ends.data(), first_rotations.data(), rotation_vectors.data()},
-            {tolerances.data(), swing_cost, max_span}, keep_going);
+            {tolerances.data(), swing_cost, std::min(max_span, frames)}, keep_going);
     }
     if (!result->finished) throw nb::python_error();
     keypose::JointKeys* owned = result.release();
@@ -354,42 +461,58 @@ nb::tuple swing_keys(In3 rotations, In1 tolerances, In1i joints, In1i starts, In
 
 NB_MODULE(_core, m) {
     m.doc() = "Kernels on plain arrays; tests/reference/ has a slow implementation of each.";
-    m.def("parse_rows", &parse_rows, "text"_a, "start"_a, "columns"_a, "expected_rows"_a, "max_rows"_a,
+    m.def("parse_rows", checked(&parse_rows), "text"_a, "start"_a, "columns"_a, "expected_rows"_a, "max_rows"_a,
           "Parse rows of numbers; return (values, glued, truncated, fault, line, column, byte).");
-    m.def("format_rows", &format_rows, "values"_a, "decimals"_a, "Format rows of numbers as text.");
-    m.def("poses_from_channels", &poses_from_channels, "channels"_a, "position_columns"_a,
+    m.def("format_rows", checked(&format_rows), "values"_a, "decimals"_a, "Format rows of numbers as text.");
+    m.def("poses_from_channels", checked(&poses_from_channels), "channels"_a, "position_columns"_a,
           "rotation_columns"_a, "rotation_axes"_a, "offsets"_a,
           "Convert channel rows to local translations (T, J, 3) and rotations (T, J, 4), wxyz.");
-    m.def("forward_kinematics", &forward_kinematics, "parents"_a, "translations"_a, "rotations"_a,
+    m.def("forward_kinematics", checked(&forward_kinematics), "parents"_a, "translations"_a, "rotations"_a,
           "Convert local poses to world positions (T, J, 3) and rotations (T, J, 4).");
-    m.def("salient_paths", &salient_paths, "points"_a, "max_keys"_a, "sum"_a, "integrated"_a, "min_gap"_a,
+    m.def("salient_paths", checked(&salient_paths), "points"_a, "max_keys"_a, "sum"_a, "integrated"_a, "min_gap"_a,
           "max_gap"_a, "allowed"_a, "pinned"_a, "threads"_a,
           "max_distances"_a = 0, "max_parents"_a = 0,
           "Find the best paths with 2, 3, ... keys; return (costs by number of keys, keys of all paths, concatenated).");
-    m.def("table_paths", &table_paths, "costs"_a, "max_keys"_a, "sum"_a, "min_gap"_a, "allowed"_a, "pinned"_a,
+    m.def("table_paths", checked(&table_paths), "costs"_a, "max_keys"_a, "sum"_a, "min_gap"_a, "allowed"_a, "pinned"_a,
           "threads"_a, "max_parents"_a = 0,
           "Find the best paths as salient_paths does, for given costs (T, max_gap) of the edges from frame i to i + 1, i + 2, ...");
-    m.def("inbetween_paths", &inbetween_paths, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
+    m.def("inbetween_paths", checked(&inbetween_paths), "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
           "straight"_a, "mean"_a, "max_keys"_a, "sum"_a, "min_gap"_a, "max_gap"_a, "allowed"_a, "pinned"_a,
           "threads"_a, "limit"_a = std::numeric_limits<double>::infinity(), "top_only"_a = false, "max_parents"_a = 0,
           "Find the best paths as salient_paths does; the cost of an edge is the error of the curves between the two keys.");
-    m.def("inbetween_costs", &inbetween_costs, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
+    m.def("inbetween_costs", checked(&inbetween_costs), "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
           "straight"_a, "mean"_a, "max_gap"_a, "threads"_a,
           "Return the errors (T, max_gap) of the curves from frame i to i + 1, i + 2, ...");
-    m.def("inbetween_spans", &inbetween_spans, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
+    m.def("chord_costs_within", checked(&chord_costs_within), "points"_a, "integrated"_a, "max_gap"_a, "pinned"_a, "limit"_a,
+          "threads"_a,
+          "Return the costs (T, max_gap) of the edges from frame i to i + 1, i + 2, ... as salient_paths has them (squared "
+          "distances or their sum); infinite above the limit and across pinned frames.");
+    m.def("inbetween_costs_within", checked(&inbetween_costs_within), "parents"_a, "translations"_a, "rotations"_a, "positions"_a,
+          "weights"_a, "straight"_a, "mean"_a, "max_gap"_a, "pinned"_a, "limit"_a, "threads"_a,
+          "Return the costs of inbetween_costs; infinite above the limit and across pinned frames.");
+    m.def("inbetween_spans", checked(&inbetween_spans), "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a,
           "straight"_a, "mean"_a, "keys"_a, "Return the errors (K - 1,) of the curves between given keys.");
-    m.def("polish", &polish, "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a, "keys"_a,
+    m.def("plain_costs", checked(&plain_costs), "times"_a, "values"_a, "scales"_a, "limits"_a, "straight"_a, "max_gap"_a, "limit"_a,
+          "threads"_a,
+          "Return the errors (N, max_gap) of the cubics of plain curves (C, N) from sample i to i + 1, i + 2, ...; infinite above the "
+          "limit of all or of a curve.");
+    m.def("plain_fewest_keys", checked(&plain_fewest_keys), "times"_a, "values"_a, "scales"_a, "limits"_a, "straight"_a,
+          "Return the fewest keys (K,) with which every curve is within its limit, of these the ones with the lowest cost.");
+    m.def("plain_tangents", checked(&plain_tangents), "times"_a, "values"_a, "straight"_a, "keys"_a,
+          "Return the tangents (K - 1, 2, C) at the start and the end of the spans between keys.");
+    m.def("polish", checked(&polish), "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a, "moves"_a, "keys"_a,
           "out_rotation_tangents"_a, "in_rotation_tangents"_a, "out_translation_tangents"_a, "in_translation_tangents"_a, "lever_mm"_a, "length_mm"_a,
           "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a,
-          "Improve the tangents of curves through keys in place; return the largest error of each span (K - 1,) in mm.");
-    m.def("swing_spans", &swing_spans, "rotations"_a, "smoothing"_a, "half_window"_a, "min_frames"_a, "rest_speed"_a,
+          "Improve the tangents of curves through keys in place, those of the translations and rotations that move (J, 2); return "
+          "the largest error of each span (K - 1,) in mm.");
+    m.def("swing_spans", checked(&swing_spans), "rotations"_a, "smoothing"_a, "half_window"_a, "min_frames"_a, "rest_speed"_a,
           "threshold"_a, "cosine"_a,
           "Find the swings and rests of all joints; return (spans of swings, rotation vectors (N, 3), spans of rests), with spans "
           "as (joints, first frames, last frames).");
-    m.def("swing_keys", &swing_keys, "rotations"_a, "tolerances"_a, "joints"_a, "starts"_a, "ends"_a,
+    m.def("swing_keys", checked(&swing_keys), "rotations"_a, "tolerances"_a, "joints"_a, "starts"_a, "ends"_a,
           "first_rotations"_a, "rotation_vectors"_a, "swing_cost"_a, "max_span"_a,
           "Fit as few keys as possible around swings, within a tolerance; return (joints, frames, rotations, is_swing_used, playback).");
-    m.def("unwrap_euler", &unwrap_euler, "angles"_a, "Return Euler angles in radians as curves without jumps.");
+    m.def("unwrap_euler", checked(&unwrap_euler), "angles"_a, "Return Euler angles in radians as curves without jumps.");
     bind_lossless(m);
     bind_kps(m);
     bind_windows(m);

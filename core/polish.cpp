@@ -346,24 +346,20 @@ private:
     double length_weight_ = 0, worst_ = 0, min_length_ = 1, scale_ = 1, gap_ = 0, blend_ = 0, a_ = 0, b_ = 0;
 };
 
-Handles handles_of(const Clip& clip) {
+Handles handles_of(const PolishProblem& problem) {
+    const Clip& clip = problem.clip;
     const std::size_t n = clip.joints;
     std::vector<char> has_weighted_descendant(n, 0);
     for (std::size_t j = n; j-- > 0;)
         if ((has_weighted_descendant[j] || clip.weights[j] > 0) && clip.parents[j] >= 0)
             has_weighted_descendant[static_cast<std::size_t>(clip.parents[j])] = 1;
-    const auto changes = [&](const double* values, std::size_t width, std::size_t j) {
-        for (std::size_t t = 1; t < clip.frames; ++t)
-            if (!std::equal(values + j * width, values + (j + 1) * width, values + (t * n + j) * width)) return true;
-        return false;
-    };
     Handles handles;
     std::vector<int> last_handle(n, -1);  // of each joint: the last handle on the chain from the root to it
     for (std::size_t j = 0; j < n; ++j) {
         last_handle[j] = clip.parents[j] < 0 ? -1 : last_handle[static_cast<std::size_t>(clip.parents[j])];
         for (const bool is_rotation : {false, true}) {
             const bool matters = has_weighted_descendant[j] || (!is_rotation && clip.weights[j] > 0);
-            if (!matters || !(is_rotation ? changes(clip.rotations, 4, j) : changes(clip.translations, 3, j))) continue;
+            if (!matters || !problem.moves[2 * j + is_rotation]) continue;
             const std::size_t depth = last_handle[j] < 0 ? 1 : handles.links[static_cast<std::size_t>(last_handle[j])].depth + 1;
             handles.all.push_back({j, is_rotation});
             handles.links.push_back({last_handle[j], handles.blocks, depth});
@@ -377,7 +373,7 @@ Handles handles_of(const Clip& clip) {
 }  // namespace
 
 bool polish(const PolishProblem& problem) {
-    const Handles handles = handles_of(problem.clip);
+    const Handles handles = handles_of(problem);
     const std::size_t spans = problem.n_keys - 1;
     std::atomic<std::size_t> next{0};
     ThreadPool pool(std::max(1u, problem.threads), problem.keep_going);

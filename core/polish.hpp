@@ -9,6 +9,7 @@ namespace keypose {
 
 struct PolishProblem {
     Clip clip;                // positions and translations in mm
+    const std::uint8_t* moves = nullptr;  // (joints, 2) flags: whether translation and rotation ever change, and may be polished
     const std::int32_t* keys = nullptr;
     std::size_t n_keys = 0;
     double* out_rotation_tangents = nullptr;  // (n_keys, joints, 4) tangents per frame after each key; input and output

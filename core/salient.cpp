@@ -221,7 +221,8 @@ private:
         if (to <= from) return infinite;
         double best = p_.limit;
         std::size_t best_k = n_;  // for equal costs the smallest k, whatever the order of evaluation
-        const auto worse = [&](double cost, std::size_t k) { return cost > best || (cost == best && k >= best_k); };
+        // Costs that are not numbers are worse than any other.
+        const auto worse = [&](double cost, std::size_t k) { return !(cost < best || (cost == best && k < best_k)); };
         const auto consider = [&](std::size_t k) {
             if (previous[k] == infinite || worse(combine(previous[k], std::fabs(edges[k])), k)) return;
             const double cost = combine(previous[k], edges_.exact(k, j, best));  // may be a lower bound if it is worse
@@ -263,7 +264,7 @@ private:
         return at;
     }
 
-    double combine(double path, double edge) const { return p_.sum ? path + edge : std::max(path, edge); }
+    double combine(double path, double edge) const { return p_.sum ? path + edge : path > edge ? path : edge; }
 
     // Traces every path back through the rows of a stage.
     void trace(std::size_t stage) {
@@ -316,6 +317,27 @@ double exact_cost(const SalientProblem& p, const SalientPaths& paths, Inbetweens
     return cost;
 }
 
+// Writes the costs (frames, max_reach) of the edges that may be part of a path and cost at most p.limit.
+template <class Edges>
+bool write_costs(const SalientProblem& p, const std::vector<std::size_t>& first, Edges& edges, double* out) {
+    const std::size_t reach = max_reach(p);
+    std::fill_n(out, p.frames * reach, infinite);
+    std::atomic<std::size_t> next{1};
+    ThreadPool pool(std::max(1u, p.threads), p.keep_going);
+    return pool.run([&](unsigned thread) {
+        edges.prepare(pool, thread);
+        if (!pool.wait_for_all()) return;
+        for (std::size_t j; (j = next.fetch_add(1)) < p.frames && pool.should_continue(thread);) {
+            const double* bounds = edges.row(j);
+            for (std::size_t k = first[j]; k < j; ++k) {
+                if (std::fabs(bounds[k]) > p.limit) continue;
+                const double cost = edges.exact(k, j, p.limit);
+                if (cost <= p.limit) out[k * reach + j - k - 1] = cost;
+            }
+        }
+    });
+}
+
 }  // namespace
 
 SalientPaths salient_paths(const SalientProblem& p) {
@@ -337,6 +359,16 @@ SalientPaths salient_paths(const SalientProblem& p) {
     }
     Chords chords({p.points, p.frames, p.dims}, max_reach(p), first, edge_measure(p), p.max_distances);
     return Search<Chords>(p, first, chords).run();
+}
+
+bool salient_costs(const SalientProblem& p, double* out) {
+    const std::vector<std::size_t> first = first_parents(p);
+    if (p.clip) {
+        Inbetweens inbetweens(*p.clip, max_reach(p), first, p.kind);
+        return write_costs(p, first, inbetweens, out);
+    }
+    Chords chords({p.points, p.frames, p.dims}, max_reach(p), first, edge_measure(p), p.max_distances);
+    return write_costs(p, first, chords, out);
 }
 
 }  // namespace keypose

@@ -38,4 +38,8 @@ struct SalientPaths {
 
 SalientPaths salient_paths(const SalientProblem& problem);
 
+// Writes the costs (frames, min(max_gap, frames - 1)) of the edges from frame i to i + 1, i + 2, ..., for points and
+// clips; infinite if the cost exceeds the limit or the edge skips a pinned frame. Returns false if interrupted.
+bool salient_costs(const SalientProblem& problem, double* out);
+
 }  // namespace keypose

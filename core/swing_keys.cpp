@@ -209,7 +209,7 @@ JointKeys fit_joint_keys(const double* rotations, std::size_t frames, std::size_
     JointKeys out;
     out.is_swing_used.assign(swings.count, 0);
     out.playback.resize(frames * joints * 4);
-    std::vector<double> own(frames * 4);  // of one joint, contiguous, as they are traversed many times
+    std::vector<double> own(joints ? frames * 4 : 0);  // of one joint, contiguous, as they are traversed many times
     std::size_t first = 0;
     for (std::size_t j = 0; j < joints; ++j) {
         std::size_t end_index = first;

@@ -4,12 +4,13 @@
 #include <nanobind/ndarray.h>
 
 #include <cmath>
-#include <stdexcept>
 
+#include "arguments.hpp"
 #include "swing_overlap.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
+using keypose::checked, keypose::require;
 
 namespace {
 
@@ -19,10 +20,6 @@ using Axes = nb::ndarray<const double, nb::shape<-1, 3>, nb::c_contig, nb::devic
 using Flags = nb::ndarray<const bool, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 constexpr double kMaxSamples = 1e8;
-
-void require(bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-}
 
 keypose::SwingTable parse_table(const nb::tuple& arrays, double start_s, double end_s, double rate) {
     require(arrays.size() == 5, "a table of swings is (body parts, starts, ends, axes, present body parts)");
@@ -71,7 +68,7 @@ nb::tuple overlap_swings(nb::tuple query, double query_from, double query_to, nb
 }  // namespace
 
 void bind_swing_overlap(nb::module_& m) {
-    m.def("overlap_swings", &overlap_swings, "query"_a, "query_start_s"_a, "query_end_s"_a, "other"_a, "other_start_s"_a,
+    m.def("overlap_swings", checked(&overlap_swings), "query"_a, "query_start_s"_a, "query_end_s"_a, "other"_a, "other_start_s"_a,
           "other_end_s"_a, "rate"_a, "min_cosine"_a, "by_axes"_a,
           "Return the best overlap score of the swings of two clips, its shift in samples, the pairs of matching swings "
           "there (A, 2), and the cosines between their axes (A, 1).");

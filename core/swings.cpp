@@ -17,7 +17,9 @@ class JointSegmenter {
 public:
     JointSegmenter(std::size_t frames, const SwingOptions& options)
         : options_(options), frames_(frames), velocities_(frames), axes_(frames), errors_(frames), order_(frames),
-          is_rest_(frames), is_free_(frames) {}
+          is_rest_(frames), is_free_(frames) {
+        for (std::size_t k = frames; k <= options.half_window; ++k) weight_beyond_ += weight_at(k);
+    }
 
     void segment(const double* rotations, std::size_t stride, std::int32_t joint, SwingSpans& out) {
         differentiate(rotations, stride);
@@ -75,24 +77,36 @@ private:
         }
     }
 
+    // The weight of a frame that is k frames away.
+    double weight_at(std::size_t k) const {
+        const double relative = static_cast<double>(k) / static_cast<double>(2 * options_.half_window);
+        return 1 / (1 + relative * relative);
+    }
+
     // Computes for each frame the weighted sum of the angles between its axis and those around it; beyond the ends of
     // the clip, the first or last axis is used.
     void compute_errors() {
         std::fill(errors_.begin(), errors_.end(), 0.0);
         const std::size_t last = frames_ - 1;
-        for (std::size_t k = 1; k <= options_.half_window; ++k) {
-            const double relative = static_cast<double>(k) / static_cast<double>(2 * options_.half_window);
-            const double weight = 1 / (1 + relative * relative);
+        for (std::size_t k = 1; k <= std::min(options_.half_window, last); ++k) {
+            const double weight = weight_at(k);
             for (std::size_t t = 0; t + k <= last; ++t) {
                 if (is_rest_[t] && is_rest_[t + k]) continue;  // seeds are never at rest
                 const double difference = weight * angle(axes_[t], axes_[t + k]);
                 errors_[t] += difference;
                 errors_[t + k] += difference;
             }
-            for (std::size_t n = 0; n < std::min(k, frames_); ++n) {
-                errors_[n] += weight * angle(axes_[n], axes_[0]);
-                errors_[last - n] += weight * angle(axes_[last - n], axes_[last]);
-            }
+            add_beyond_ends(k, weight);
+        }
+        if (weight_beyond_ > 0) add_beyond_ends(frames_, weight_beyond_);
+    }
+
+    // Adds the difference of each of the first and last n frames from the first or last axis.
+    void add_beyond_ends(std::size_t n, double weight) {
+        const std::size_t last = frames_ - 1;
+        for (std::size_t t = 0; t < n; ++t) {
+            errors_[t] += weight * angle(axes_[t], axes_[0]);
+            errors_[last - t] += weight * angle(axes_[last - t], axes_[last]);
         }
     }
 
@@ -122,6 +136,7 @@ private:
 
     const SwingOptions options_;
     const std::size_t frames_;
+    double weight_beyond_ = 0;  // sum of the weights of the window that is longer than the clip
     std::vector<V3> velocities_, axes_;
     std::vector<double> errors_;
     std::vector<std::size_t> order_;
@@ -134,6 +149,7 @@ private:
 SwingSpans swing_spans(const double* rotations, std::size_t frames, std::size_t joints, const SwingOptions& options,
                        bool (*keep_going)()) {
     SwingSpans out;
+    if (!joints) return out;
     JointSegmenter segmenter(frames, options);
     for (std::size_t j = 0; j < joints; ++j) {
         segmenter.segment(rotations + 4 * j, 4 * joints, static_cast<std::int32_t>(j), out);

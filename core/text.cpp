@@ -72,8 +72,9 @@ const char* parse_number(const char* p, const char* end, double& value) {
 Rows parse_rows(const char* begin, const char* end, std::size_t columns, std::size_t expected_rows,
                 std::size_t max_rows) {
     Rows out;
-    const std::size_t possible = static_cast<std::size_t>(end - begin) / (2 * columns) + 1;
-    out.values.reserve(std::min({expected_rows, possible, max_rows}) * columns);
+    const std::size_t numbers = static_cast<std::size_t>(end - begin) / 2 + 1;  // at most as many as characters and blanks
+    const std::size_t rows = std::min({expected_rows, numbers / columns + 1, max_rows});
+    out.values.reserve(std::min(rows * columns, numbers));
     const char* p = begin;
     std::size_t line = 0;
     const auto fail = [&](RowFault fault, std::size_t column, const char* at) {

@@ -3,12 +3,12 @@
 
 #include <nanobind/ndarray.h>
 
-#include <stdexcept>
-
+#include "arguments.hpp"
 #include "windows.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
+using keypose::checked, keypose::require;
 
 namespace {
 
@@ -16,10 +16,6 @@ using Vectors = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::
 using Singles = nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Bounds = nb::ndarray<const std::int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ClipIndices = nb::ndarray<const std::int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-void require(bool condition, const char* message) {
-    if (!condition) throw std::invalid_argument(message);
-}
 
 void require_bounds(const Bounds& bounds, std::size_t end) {
     require(bounds.shape(0) > 1 && bounds(0) == 0 && static_cast<std::size_t>(bounds(bounds.shape(0) - 1)) == end,
@@ -36,7 +32,7 @@ nb::ndarray<nb::numpy, Number> make_array(std::size_t rows, std::size_t columns,
 
 nb::tuple nearest_windows(Vectors query, Bounds variants, Vectors vectors, Singles squares, Singles weights, Bounds bounds,
                           ClipIndices clip_indices) {
-    require(query.shape(1) == vectors.shape(1), "query and vectors must have the same number of columns");
+    require(query.shape(1) == vectors.shape(1) && query.shape(1) > 0, "query and vectors must have the same number of columns");
     require(squares.shape(0) == vectors.shape(0) && weights.shape(0) == vectors.shape(0), "squares and weights must have one entry per vector");
     require_bounds(variants, query.shape(0));
     require_bounds(bounds, vectors.shape(0));
@@ -61,7 +57,8 @@ using Rows = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cp
 
 nb::tuple nearest_match(Rows rows, Rows pattern, std::size_t first, std::size_t last) {
     require(rows.shape(1) == pattern.shape(1) && pattern.shape(0) > 0, "rows and pattern must have the same number of columns");
-    require(first <= last && last + pattern.shape(0) <= rows.shape(0), "the pattern must lie within the rows");
+    require(pattern.shape(0) <= rows.shape(0) && first <= last && last <= rows.shape(0) - pattern.shape(0),
+            "the pattern must lie within the rows");
     const auto match =
         keypose::nearest_match(rows.data(), pattern.data(), pattern.shape(0), pattern.shape(1), first, last);
     return nb::make_tuple(match.at, match.square);
@@ -70,10 +67,10 @@ nb::tuple nearest_match(Rows rows, Rows pattern, std::size_t first, std::size_t 
 }  // namespace
 
 void bind_windows(nb::module_& m) {
-    m.def("nearest_windows", &nearest_windows, "query"_a, "variants"_a, "vectors"_a, "squares"_a, "weights"_a, "bounds"_a,
+    m.def("nearest_windows", checked(&nearest_windows), "query"_a, "variants"_a, "vectors"_a, "squares"_a, "weights"_a, "bounds"_a,
           "clip_indices"_a,
           "Return the distances from the windows of a query to the nearest window of each clip (W, K), and for each variant of "
           "the query the weighted sums of the distances from the windows of each clip to the nearest of the query (Q, K).");
-    m.def("nearest_match", &nearest_match, "rows"_a, "pattern"_a, "first"_a, "last"_a,
+    m.def("nearest_match", checked(&nearest_match), "rows"_a, "pattern"_a, "first"_a, "last"_a,
           "Return the row from first to last at which rows (N, D) are nearest to a pattern (M, D), and the mean squared distance there.");
 }

@@ -10,6 +10,7 @@ from keypose import _core
 from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.rotations import exp
 from reference import naive
+from support.errors import Pattern, raises
 
 SKELETON = kp.Skeleton(
     ("Hips", "Chest", "Arm", "Hand", "Leg"),
@@ -98,7 +99,7 @@ def test_a_cost_limit_changes_nothing_else(measure, objective, interpolation):
         for keys in part.counts.tolist():
             assert part.at(keys).frames.tolist() == full.at(keys).frames.tolist()
             assert part.costs[keys] == pytest.approx(full.costs[keys], rel=1e-12)
-    with pytest.raises(kp.OptionError, match="a cost of at most 1e-06 mm"):
+    with raises(kp.OptionError, code="no_selection", problem=Pattern("a cost of at most 1e-06 mm")):
         kp.ladder(motion, "salient", max_keys=20, limit_mm=1e-6, **options)
 
 
@@ -146,5 +147,5 @@ def test_a_loop_is_cut_at_the_best_frame():
     cheap = kp.ladder(motion, "salient", cost="inbetween", loop=True, max_keys=6, limit_mm=ladder.costs[5])
     assert cheap.counts.tolist() == [n for n in ladder.counts.tolist() if ladder.costs[n] <= ladder.costs[5]]
     assert kp.ladder(motion, "salient", cost="inbetween", loop=True, max_keys=5, top_only=True).counts[-1] == 5
-    with pytest.raises(kp.OptionError, match="needs a last pose like the first"):
+    with raises(kp.OptionError, option="loop", problem=Pattern("^needs a last pose like the first")):
         kp.ladder(motion[:20], "salient", cost="inbetween", loop=True)
