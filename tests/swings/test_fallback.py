@@ -14,7 +14,7 @@ from keypose import _core
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise
 from keypose.swings.fallback import SWING_COST, KeyFitter, add_keys
 from reference import naive_swings_keys as naive
-from support.errors import raises
+from support.errors import Pattern, raises
 
 ROUNDING_DEG = 1e-8
 
@@ -221,15 +221,19 @@ def test_bad_arguments_are_rejected():
     motion = kp.demo_motion()[:100]
     swings = kp.swings(motion)
     for nonsense in (0, -1.0, float("nan"), "3"):
-        with raises(kp.OptionError, option="tolerance_deg"):
+        with raises(kp.OptionError, option="tolerance_deg", expected="a number above 0"):
             add_keys(motion, swings, nonsense)
-    with raises(kp.OptionError, option="per_joint"):
+    with raises(kp.OptionError, option="per_joint", expected="one for each of 26 joints"):
         add_keys(motion, swings, 1.0, [1.0, 2.0])
     with raises(kp.OptionError, option="per_joint['Spine']", value=0.0):
         add_keys(motion, swings, 1.0, {motion.skeleton.names[1]: 0.0})
     with pytest.raises(kp.UnknownJoint):
         add_keys(motion, swings, 1.0, {"left_wing": 1.0})
-    with raises(kp.OptionError, code="different_motions"):
+    with raises(
+        kp.OptionError,
+        code="different_motions",
+        problem=Pattern("^'demo' is not the motion that the swings of 'demo' were found in"),
+    ):
         add_keys(motion[:50], swings, 1.0)
 
 

@@ -116,6 +116,14 @@ def test_hips_stay_within_the_stated_tolerance(twelve, tolerance_mm):
         assert len(swings.paths[0].keys) < clip.n_frames or tolerance_mm < 1
 
 
+@pytest.mark.parametrize("tolerance_mm", [5e-324, 1e-300, 1e-12])
+def test_a_tolerance_near_zero_is_a_key_on_every_frame(tolerance_mm):
+    motion = kp.demo_motion()[:40]
+    swings = kp.swings(motion, translation_mm=tolerance_mm)
+    assert [len(path.keys) for path in swings.paths] == [40]
+    np.testing.assert_array_equal(swings.play().translations, motion.translations)
+
+
 @pytest.mark.data
 def test_frame_rates_agree(data_dir):
     """Windows are times: a clip at 120 fps gives about the swings that it gives at 60."""

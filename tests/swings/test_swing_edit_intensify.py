@@ -91,5 +91,5 @@ def test_intensify_leaves_hips_alone_unless_they_are_named():
     assert math.isclose(e.swings["hips"][0].angle_deg, 20) and math.isclose(e.swings["left_thigh"][0].angle_deg, 40)
     e.intensify(("hips", "arms"), 2)
     assert math.isclose(e.swings["hips"][0].angle_deg, 40) and math.isclose(e.swings["left_thigh"][0].angle_deg, 40)
-    with raises(OptionError, value="arms"):
+    with raises(OptionError, value="arms", problem="'arms': neither a swing nor a key"):
         e.intensify("arms", 2)

@@ -179,7 +179,7 @@ def test_history_undo_and_redo():
     assert e.swings is second and e.last_change is change and e.undo() is first and e.original is first
     assert e.redo() is second
     e.delete("head")
-    with raises(OptionError, code="no_step"):
+    with raises(OptionError, code="no_step", problem="nothing to redo"):
         e.redo()
     assert "2 done, 0 undone" in repr(e)
 
@@ -357,5 +357,5 @@ def test_a_part_that_is_retimed_leaves_the_rest_as_it_was():
     assert raw
     np.testing.assert_array_equal(after.rotations[:121, raw], before.rotations[:121, raw])
     np.testing.assert_array_equal(after.rotations[210:, raw], before.rotations[180:, raw])
-    with raises(OptionError, code="no_room"):
+    with raises(OptionError, code="no_room", problem="demo has one frame, which cannot take longer"):
         SwingEdit(kp.swings(kp.demo_motion(fps=60.0)[0:1])).retime("all", 3)

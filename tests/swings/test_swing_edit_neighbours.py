@@ -16,7 +16,7 @@ from keypose.swings.edit import SwingEdit
 from keypose.swings.edit.pieces import nearest_branch
 from keypose.swings.edit.time_map import measure_speed_limits
 from reference import naive_swings_edit as twin
-from support.errors import raises
+from support.errors import Pattern, raises
 
 ABOUT = st.sampled_from(("start", "middle", "end"))
 AXES = st.tuples(*[st.floats(-1, 1)] * 3).filter(lambda axis: np.linalg.norm(axis) > 0.1)
@@ -288,7 +288,9 @@ def test_swings_that_follow_each_other_are_lengthened_as_one(anchor, expected):
     e.lengthen("Head", by_frames=11, anchor=anchor)
     assert [(swing.start, swing.end) for swing in e.swings["Head"]] == expected
     twin.assert_seams_hold(e.original, e.swings)
-    with raises(OptionError, code="no_room", value={"start": 47, "middle": -11, "end": -19}[anchor]):
+    value, room = {"start": (47, "37 to 59"), "middle": (-11, "0 to 30"), "end": (-19, "0 to 22")}[anchor]
+    problem = Pattern(f" cannot go to .*: the clip has frames 0 to 59; there is room from frame {room}$")
+    with raises(OptionError, code="no_room", value=value, problem=problem):
         e.lengthen("Head", by_frames=11, anchor=anchor)
 
 

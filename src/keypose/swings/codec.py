@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from keypose.errors import FormatError, ModelError, OptionError
+from keypose.errors import FormatError, ModelError, OptionError, format_count
 from keypose.rotations import log
 from keypose.swings.block.byte_io import Reader, Writer, escape_message
 from keypose.swings.block.header import read_header, write_header
@@ -72,7 +72,7 @@ def unpack(data: bytes, *, where: str = "packed swings", max_bytes: int = MAX_BY
     except (ModelError, OptionError) as error:  # the values are valid one by one, but not together
         raise FormatError(where, escape_message(str(error)), value=error.value) from None
     if block.n_left:
-        raise block.error(f"{block.n_left} bytes behind the end", code="damaged")
+        raise block.error(f"{format_count(block.n_left, 'byte')} behind the end", code="damaged")
     return swings
 
 
@@ -91,7 +91,7 @@ def _check_block(data: bytes, where: str) -> bytes:
             where, f"starts with {data[: len(MAGIC)]!r}", code="unknown_format", byte=0, expected=f"{MAGIC!r}"
         )
     if len(data) < min_bytes:
-        raise FormatError(where, f"{len(data)} bytes", code="truncated", expected=f"at least {min_bytes}")
+        raise FormatError(where, format_count(len(data), "byte"), code="truncated", expected=f"at least {min_bytes}")
     if data[len(MAGIC)] > VERSION:
         raise FormatError(
             where,

@@ -8,7 +8,7 @@ import numpy as np
 
 from keypose.arrays import Floats
 from keypose.curves.edit.directions import nearest_angles
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.model import Motion
 from keypose.swings.model import Swings
 from keypose.validation import check_choice
@@ -47,5 +47,6 @@ def check_same_clip(motion: Motion, swings: Swings) -> None:
         raise OptionError(f"{motion.name!r} and the swings of {swings.name!r}", expected="the same joints")
     if motion.n_frames != swings.n_frames:
         raise OptionError(
-            f"{motion.name!r} has {motion.n_frames} frames, its swings {swings.n_frames}", expected="the same number"
+            f"{motion.name!r} has {format_count(motion.n_frames, 'frame')}, its swings {swings.n_frames}",
+            expected="the same number",
         )

@@ -16,7 +16,7 @@ import numpy as np
 
 from keypose import _core
 from keypose.arrays import Bools, Floats, Ints
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.model import Motion
 from keypose.rotations import align_signs, angle_between, conjugate, log, multiply, normalise
 from keypose.swings.model import Swings
@@ -57,7 +57,9 @@ def check_tolerances(
         return tolerances
     if len(per_joint) != swings.n_joints:
         raise OptionError(
-            f"{len(per_joint)} tolerances", option="per_joint", expected=f"one for each of {swings.n_joints} joints"
+            format_count(len(per_joint), "tolerance"),
+            option="per_joint",
+            expected=f"one for each of {format_count(swings.n_joints, 'joint')}",
         )
     return np.array([check_number(f"per_joint[{j}]", value, above=0.0) for j, value in enumerate(per_joint)])
 

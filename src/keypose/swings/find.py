@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from keypose.arrays import Bools
-from keypose.errors import Hint, OptionError
+from keypose.errors import Hint, OptionError, format_count
 from keypose.options import SwingFilterOptions, check_option_number
 from keypose.swings.model import Swings
 from keypose.swings.swing import Swing
@@ -101,7 +101,7 @@ def _check_index(swings: Swings, joints: Sequence[int], index: int) -> int:
     if not longest_track.n_swings:
         none = "none of the joints has any" if is_multiple else f"{longest_track.joint} has none"
         raise OptionError(option="index", value=swing_index, expected=f"a joint with swings: {none}")
-    count = f"{longest_track.n_swings} swing" + ("s" if longest_track.n_swings > 1 else "")
+    count = format_count(longest_track.n_swings, "swing")
     limit = f"no joint has more than {count}" if is_multiple else f"{longest_track.joint} has {count}"
     raise OptionError(
         f"is out of range: {limit}",

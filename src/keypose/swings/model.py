@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from keypose.arrays import Floats, Frozen, freeze, freeze_floats
-from keypose.errors import ModelError
-from keypose.kinematics import UPS, Up
+from keypose.arrays import Floats, Frozen, freeze, freeze_floats, freeze_items
+from keypose.errors import ModelError, format_count
+from keypose.kinematics import Up
 from keypose.model import FootContacts, Motion, Pose, Skeleton
-from keypose.model.motion import frames_at_rate
+from keypose.model.motion import check_up, frames_at_rate
 from keypose.options import MAX_FPS, MIN_FPS
 from keypose.swings.settings import Settings
-from keypose.swings.swing import Path, Swing, check_items
+from keypose.swings.swing import Path, Swing
 from keypose.swings.track import Track
 from keypose.validation import check_int, check_number
 
 if TYPE_CHECKING:
+    from keypose.swings.actions import Actions
     from keypose.swings.codec import Size
     from keypose.swings.edit import SwingEdit
     from keypose.swings.timeline import Timeline
@@ -56,7 +57,7 @@ class Swings(Frozen):
         self._check_types()
         self._set_field("n_frames", check_int("n_frames", self.n_frames, min_value=1))
         if self.n_frames > MAX_FRAMES:
-            raise ModelError(f"{self.n_frames} frames", subject="swings", expected=f"at most {MAX_FRAMES}")
+            raise ModelError(format_count(self.n_frames, "frame"), subject="swings", expected=f"at most {MAX_FRAMES}")
         self._set_field("fps", check_number("fps", self.fps, min_value=MIN_FPS, max_value=MAX_FPS))
         self._set_field(
             "translations", freeze_floats(self.translations, (self.skeleton.n_joints, 3), "places of joints")
@@ -101,9 +102,8 @@ class Swings(Frozen):
             if not isinstance(value, kind) and not (value is None and name in ("contacts", "reference_pose")):
                 raise ModelError(f"{name} is {type(value).__name__}", subject="swings", expected=kind.__name__)
         for name, kind in {"tracks": Track, "paths": Path, "notes": str}.items():
-            self._set_field(name, check_items(getattr(self, name), kind, f"swings: {name}"))
-        if not isinstance(self.up, str) or self.up not in UPS:
-            raise ModelError(f"up axis {self.up!r}", subject="swings", expected=f"one of {', '.join(UPS)}")
+            self._set_field(name, freeze_items(getattr(self, name), kind, f"swings: {name}"))
+        check_up(self.up, "swings")
 
     def _check_left_out(self) -> None:
         for name in self.settings.left_out:
@@ -158,8 +158,10 @@ class Swings(Frozen):
         return self.n_swings
 
     def __repr__(self) -> str:
-        return (f"Swings({self.name!r}, {self.n_swings} swings of {self.n_joints} joints, {self.n_keys} keys, "
-                f"{self.n_frames} frames at {self.fps:g} fps)")  # fmt: skip
+        return (
+            f"Swings({self.name!r}, {format_count(self.n_swings, 'swing')} of {format_count(self.n_joints, 'joint')}, "
+            f"{format_count(self.n_keys, 'key')}, {format_count(self.n_frames, 'frame')} at {self.fps:g} fps)"
+        )
 
     def _repr_html_(self) -> str:
         from keypose.pictures.cards import swings_card
@@ -247,6 +249,17 @@ class Swings(Frozen):
         from keypose.swings.timeline import build_timeline
 
         return build_timeline(self)
+
+    def actions(self, capture: Motion | None = None) -> Actions:
+        """Return the actions of the clip: steps, kicks, turns, jumps and others, with their times and body parts.
+
+        Simultaneous and following swings are grouped and named by rules. With the ``capture`` in which the swings were
+        found, paths of hands, feet and hips are those of the capture; without it those of the played swings. A figure
+        without recognised legs or arms has fewer actions; one without both has none, and a note.
+        """
+        from keypose.swings.actions import find_actions
+
+        return find_actions(self, capture)
 
     def find(
         self,

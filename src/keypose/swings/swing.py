@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
 from keypose.arrays import Floats, Frozen, Ints, freeze, freeze_floats, freeze_ints
 from keypose.curves.cubic_fit import fit_cubics
-from keypose.errors import ModelError
+from keypose.errors import ModelError, format_count
 from keypose.model import Curves
 from keypose.model.keyed_motion import SpanPosition
 from keypose.rotations import exp, multiply, normalise
@@ -20,7 +18,6 @@ UNIT_TOLERANCE = 1e-3  # of the length of unit quaternions and axes
 MAX_ANGLE = 1e6  # radians
 MIN_ANGLE = 1e-100  # the axis of smaller rotations cannot be determined
 
-Kind = TypeVar("Kind")
 MAX_SPAN_FRAMES = 512  # between keys, to limit the time for long clips
 
 
@@ -128,20 +125,7 @@ class KeyedSpan(Frozen):
         return int(self.frames[-1])
 
     def __repr__(self) -> str:
-        return f"KeyedSpan({len(self.frames)} keys, frames {self.start} to {self.end})"
-
-
-def check_items(values: Iterable[Kind], kind: type[Kind], label: str) -> tuple[Kind, ...]:
-    """Return ``values`` as a tuple, checked to be of one type."""
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        subject, _, name = label.rpartition(": ")
-        problem = f"{name} is {type(values).__name__}"
-        raise ModelError(problem, subject=subject or None, expected=f"several {kind.__name__}")
-    items = tuple(values)
-    for each in items:
-        if not isinstance(each, kind):
-            raise ModelError(f"{type(each).__name__} among them", subject=label, expected=kind.__name__)
-    return items
+        return f"KeyedSpan({format_count(len(self.frames), 'key')}, frames {self.start} to {self.end})"
 
 
 def check_unit_rows(values: Floats, shape: tuple[int | None, ...], label: str) -> Floats:
@@ -173,7 +157,7 @@ class Path(Frozen):
         self._set_field("keys", keys)
 
     def __repr__(self) -> str:
-        return f"Path({self.joint!r}, {len(self.keys)} keys)"
+        return f"Path({self.joint!r}, {format_count(len(self.keys), 'key')})"
 
     def sample(self, frames: Floats) -> Floats:
         """Return translations (N, 3) at ``frames`` (N,), which may be fractional."""
@@ -194,10 +178,13 @@ def fit_path(joint: str, translations: Floats, tolerance: float) -> Path:
         path = Path(joint, keys, fit_cubics(translations[:, None], keys))
         errors = np.linalg.norm(path.sample(np.arange(len(translations), dtype=np.float64)) - translations, axis=1)
         span_errors = np.maximum.reduceat(errors, keys)[:-1]
-        bad_spans = np.flatnonzero(span_errors > tolerance)
+        lengths = np.diff(keys)
+        bad_spans = np.flatnonzero((span_errors > tolerance) & (lengths > 1))
         if not len(bad_spans):
             return path
-        n_parts = np.maximum(2, np.ceil((span_errors[bad_spans] / tolerance) ** 0.25)).astype(int)
+        with np.errstate(over="ignore"):  # of a tolerance near 0: a key on every frame
+            ratios = span_errors[bad_spans] / tolerance
+        n_parts = np.clip(np.ceil(ratios**0.25), 2, lengths[bad_spans]).astype(int)
         ends = zip(keys[bad_spans].tolist(), keys[bad_spans + 1].tolist(), n_parts.tolist(), strict=True)
         new_keys = [np.linspace(start, end, n + 1).round() for start, end, n in ends]
         keys = np.union1d(keys, np.concatenate(new_keys)).astype(np.int32)

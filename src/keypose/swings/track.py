@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
-from keypose.arrays import Floats, Frozen, Ints, freeze_floats, freeze_ints
-from keypose.errors import ModelError
+from keypose.arrays import Floats, Frozen, Ints, freeze_floats, freeze_ints, freeze_items
+from keypose.errors import ModelError, format_count
 from keypose.rotations import conjugate, exp, log, multiply, normalise
-from keypose.swings.swing import MAX_ANGLE, KeyedSpan, Rest, Swing, check_items, check_unit_rows
+from keypose.swings.swing import MAX_ANGLE, KeyedSpan, Rest, Swing, check_unit_rows
 
 
 def _no_frames() -> Ints:
@@ -60,7 +60,7 @@ class Track(Frozen):
         r = len(self.rest_starts)
         self._set_field("rest_ends", freeze_ints(self.rest_ends, (r,), "ends of rests"))
         self._set_field("rest_rotations", check_unit_rows(self.rest_rotations, (r, 4), "rotations of rests"))
-        self._set_field("keyed", check_items(self.keyed, KeyedSpan, f"{self.joint}: keyed"))
+        self._set_field("keyed", freeze_items(self.keyed, KeyedSpan, f"{self.joint}: keyed"))
         if (self.ends <= self.starts).any() or (self.rest_ends < self.rest_starts).any():
             raise ModelError("a swing or rest that ends before it starts", subject=self.joint)
         if n and np.abs(self.rotation_vectors).max() > MAX_ANGLE:
@@ -94,8 +94,8 @@ class Track(Frozen):
         rests: Iterable[Rest] = (),
     ) -> Track:
         """Return a track of single swings and rests, in any order."""
-        swings = sorted(check_items(swings, Swing, f"{joint}: swings"), key=lambda swing: swing.start)
-        rests = sorted(check_items(rests, Rest, f"{joint}: rests"), key=lambda rest: rest.start)
+        swings = sorted(freeze_items(swings, Swing, f"{joint}: swings"), key=lambda swing: swing.start)
+        rests = sorted(freeze_items(rests, Rest, f"{joint}: rests"), key=lambda rest: rest.start)
         return cls(
             joint,
             mean_rotation,
@@ -106,7 +106,7 @@ class Track(Frozen):
             np.array([rest.start for rest in rests], np.int32),
             np.array([rest.end for rest in rests], np.int32),
             np.array([rest.rotation for rest in rests]).reshape(-1, 4),
-            check_items(keyed, KeyedSpan, f"{joint}: keyed"),
+            freeze_items(keyed, KeyedSpan, f"{joint}: keyed"),
         )
 
     # Properties
@@ -149,7 +149,11 @@ class Track(Frozen):
         return self.n_keys == n_frames
 
     def __repr__(self) -> str:
-        return f"Track({self.joint!r}, {self.n_swings} swings, {len(self.rest_starts)} rests, {self.n_keys} keys)"
+        return (
+            f"Track({self.joint!r}, {format_count(self.n_swings, 'swing')}, "
+            f"{format_count(len(self.rest_starts), 'rest')}, "
+            f"{format_count(self.n_keys, 'key')})"
+        )
 
     def drop_swings(self, indices: Iterable[int]) -> Track:
         """Return the track without some swings, by index."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from keypose.arrays import Floats, freeze
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.kinematics import UPS
 from keypose.model import FootContacts, Pose, Skeleton
 from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
@@ -92,7 +92,7 @@ def _read_skeleton(block: Reader) -> Skeleton:
     start, names = block.at, block.read_texts("joint name")
     n = len(names)
     if n > MAX_JOINTS:
-        raise block.error(f"{n} joints", start, code="bad_number", expected=f"at most {MAX_JOINTS}")
+        raise block.error(format_count(n, "joint"), start, code="bad_number", expected=f"at most {MAX_JOINTS}")
     parent_distances = block.read_varints(n, "parents of joints")
     orders, channels = [], []
     for _ in range(n):

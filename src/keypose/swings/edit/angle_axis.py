@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from keypose.arrays import Floats, Ints
 from keypose.curves.edit.change import check_vector
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_value
 from keypose.model import Skeleton
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise, rotate
 from keypose.swings.edit.apply_edit import apply_rows, edit_each_swing
@@ -131,14 +131,14 @@ def intensify(swings: Swings, baseline: Baseline, joints: Joints, factor: Any) -
     """
     scale = check_number("factor", factor, min_value=0.0, max_value=MAX_FACTOR)
     if not isinstance(joints, str | tuple | list):
-        raise OptionError(f"{joints!r}", expected="names of joints, body parts or groups")
+        raise OptionError(format_value(joints), expected="names of joints, body parts or groups")
     rows = {}
     for j in _select_joints(swings.skeleton, joints):
         old_row = split_track(swings.tracks[j])
         if old_row:
             rows[j] = (old_row, _scale_pieces(swings.tracks[j], old_row, scale, swings.n_frames))
     if not rows:
-        raise OptionError(f"{joints!r}: neither a swing nor a key", value=joints)
+        raise OptionError(f"{format_value(joints)}: neither a swing nor a key", value=joints)
     change = apply_rows(swings, baseline, rows, exact=False)
     return change if scale == 1 else replace(change, baseline=(change.baseline or baseline).scale_detail(rows, scale))
 

@@ -11,7 +11,7 @@ import numpy as np
 from keypose.arrays import Floats, Ints
 from keypose.balance import Balance, balance
 from keypose.curves.edit.hinges import HingeResult, hold_hinges
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.model import Curves, FootContacts, Motion
 from keypose.swings.edit.detail import apply_to_capture, spread_frames
 from keypose.swings.edit.neighbours import MIN_FADE_S, PaceLimits
@@ -170,8 +170,8 @@ def _retime_track(track: Track, time_map: TimeMap) -> Track:
     ends = np.array(sorted({frame for piece in row for frame in (piece.start, piece.end)}), np.int32)
     if len(ends) > time_map.n_frames:
         raise OptionError(
-            f"{track.joint} has {track.n_swings} swings and {len(track.keyed)} keyed spans, which "
-            f"need at least {len(ends)} frames",
+            f"{track.joint} has {format_count(track.n_swings, 'swing')} and {len(track.keyed)} keyed spans, which "
+            f"need at least {format_count(len(ends), 'frame')}",
             hint=f"{time_map.n_frames} are too few",
         )
     new_frames = dict(

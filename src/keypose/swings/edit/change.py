@@ -11,7 +11,7 @@ import numpy as np
 
 from keypose.balance import balance, tips_over
 from keypose.curves.edit.foot_plants import PlantResult
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_value
 from keypose.model import Motion
 from keypose.swings.edit.baseline import Baseline
 from keypose.swings.edit.feet import edited_contacts, hold_feet
@@ -98,7 +98,9 @@ def resolve_targets(swings: Swings, targets: SwingTargets) -> Mapping[int, tuple
     """Return the target swings by joint, at least one in total. A swing is identified by joint, start and end."""
     items = (targets,) if isinstance(targets, Swing | str) else targets
     if not isinstance(items, tuple | list):
-        raise OptionError(f"{targets!r}", expected="a swing, several swings, or names of joints, body parts or groups")
+        raise OptionError(
+            format_value(targets), expected="a swing, several swings, or names of joints, body parts or groups"
+        )
     if not items:
         raise OptionError("no swing is given", expected="at least one")
     indices: dict[int, set[int]] = {}
@@ -108,7 +110,7 @@ def resolve_targets(swings: Swings, targets: SwingTargets) -> Mapping[int, tuple
             indices.setdefault(j, set()).add(index)
             continue
         if not isinstance(item, str):
-            raise OptionError(f"{item!r}", expected="a swing or the name of a joint, body part or group")
+            raise OptionError(format_value(item), expected="a swing or the name of a joint, body part or group")
         for j in swings.skeleton.joints(item):
             if swings.tracks[j].n_swings:
                 indices.setdefault(j, set()).update(range(swings.tracks[j].n_swings))

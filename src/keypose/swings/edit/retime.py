@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.model.motion import MAX_POSES
 from keypose.swings.edit.angle_axis import rotate_piece_about, swing_vector
 from keypose.swings.edit.apply_edit import MIN_FRAMES, apply_rows
@@ -64,7 +64,8 @@ def retime(
         rows[j] = (old_row, row)
         n_short, n_swings = n_short + n_row_short, n_swings + len(swing_numbers)
     note = (
-        f"{n_short} of {n_swings} swings cannot last {scale:g} times as long: the swings beside them are too close"
+        f"{n_short} of {format_count(n_swings, 'swing')} cannot last {scale:g} "
+        "times as long: the swings beside them are too close"
         if n_short
         else ""
     )
@@ -98,7 +99,7 @@ def _retime_clip(
     n_frames = swings.n_frames - (end - start) + new_length
     if n_frames * swings.n_joints > MAX_POSES_EDITED:
         raise OptionError(
-            f"makes {n_frames} frames",
+            f"makes {format_count(n_frames, 'frame')}",
             option="factor",
             value=scale,
             expected=f"at most {MAX_POSES_EDITED // swings.n_joints}",

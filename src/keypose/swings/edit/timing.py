@@ -7,7 +7,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.swings.edit.angle_axis import MAX_FACTOR, POINTS, rotate_piece_about, swing_vector
 from keypose.swings.edit.apply_edit import MIN_FRAMES, edit_each_swing
 from keypose.swings.edit.baseline import Baseline
@@ -113,7 +113,7 @@ def _new_length(piece: Piece, factor: float | None, added: int) -> int:
     new_length = old_length + added if factor is None else round(old_length * factor)
     if new_length < old_length and new_length + 1 < MIN_FRAMES:
         raise OptionError(
-            f"a swing of {piece.n_frames} frames, frames {piece.start} to {piece.end}, cannot be "
+            f"a swing of {format_count(piece.n_frames, 'frame')}, frames {piece.start} to {piece.end}, cannot be "
             f"shortened to {new_length + 1} frames",
             expected=f"at least {MIN_FRAMES}",
         )
@@ -139,7 +139,9 @@ def _parse_frames(swings: Swings, by_s: Any, by_frames: Any, *, min_frames: int 
         frames = check_int("by_frames", by_frames, min_value=min_frames)
         if abs(frames) > swings.n_frames:
             raise OptionError(
-                option="by_frames", value=frames, expected=f"fewer than the clip's {swings.n_frames} frames"
+                option="by_frames",
+                value=frames,
+                expected=f"fewer than the clip's {format_count(swings.n_frames, 'frame')}",
             )
         return frames
     max_s = swings.duration_s
