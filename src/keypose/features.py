@@ -25,7 +25,7 @@ from keypose.errors import Hint, OptionError
 from keypose.kinematics import up_axis
 from keypose.model import Column, Features, Motion, Skeleton
 from keypose.options import FeatureOptions, check_option_number
-from keypose.validation import check_choice, check_number
+from keypose.validation import check_choice, check_items, check_number
 
 __all__ = [
     "FEATURE_KINDS",
@@ -110,7 +110,7 @@ def compute_features(
             subject=motion.name,
             hint=Hint("choose features='world'", "choose --features world"),
         )
-    factors = np.sqrt(joint_weights(motion.skeleton, indices, {} if weights is None else weights, root_weight))
+    factors = np.sqrt(joint_weights(motion.skeleton, indices, weights, root_weight))
     columns = [Column(motion.skeleton.names[j], c) for j in indices for c in _channels(motion.skeleton, kind, j)]
     values = (values * factors[:, None]).reshape(motion.n_frames, -1)
     if kind in ROOT_HEIGHT_ONLY:
@@ -154,9 +154,10 @@ def resolve_joints(skeleton: Skeleton, names: JointNames) -> Ints:
     if isinstance(names, str) and names in ("major", "body"):
         group = skeleton.anatomy.major() if names == "major" else skeleton.anatomy.groups.get("body", ())
         return np.array(sorted(group) or range(skeleton.n_joints), np.int32)
-    name_list = names if isinstance(names, str) else list(names) if isinstance(names, Iterable) else []
+    expected = "names of joints, body parts or groups, at least one"
+    name_list = names if isinstance(names, str) else check_items("joints", names, expected)
     if not name_list:
-        raise OptionError(option="joints", value=names, expected="names of joints, body parts or groups, at least one")
+        raise OptionError(option="joints", value=names, expected=expected)
     return np.array(skeleton.joints(name_list), np.int32)
 
 
@@ -166,14 +167,22 @@ def _channels(skeleton: Skeleton, kind: str, joint: int) -> tuple[str, ...]:
     return ("x", "y", "z")
 
 
+def check_weights(weights: Mapping[str, float] | None) -> Mapping[str, float]:
+    """Return ``weights``; None: none. Raise OptionError if they are no mapping."""
+    if weights is not None and not isinstance(weights, Mapping):
+        raise OptionError(option="weights", value=weights, expected="a mapping such as {'hands': 3.0}")
+    return weights or {}
+
+
 def joint_weights(
-    skeleton: Skeleton, joints: Ints, weights: Mapping[str, float], default_weights: Mapping[int, float] | None = None
+    skeleton: Skeleton,
+    joints: Ints,
+    weights: Mapping[str, float] | None,
+    default_weights: Mapping[int, float] | None = None,
 ) -> Floats:
     """Return the weight of each of ``joints``; if two names mean the same joint, the later one counts."""
-    if not isinstance(weights, Mapping):
-        raise OptionError(option="weights", value=weights, expected="a mapping such as {'hands': 3.0}")
     weight_of = dict(default_weights or {})
-    for name, weight in weights.items():
+    for name, weight in check_weights(weights).items():
         if not isinstance(name, str):
             raise OptionError(f"{name!r}", option="weights", expected="names of joints, body parts or groups")
         try:

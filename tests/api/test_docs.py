@@ -14,6 +14,7 @@ import keypose as kp
 from keypose.api.method_input import COMMON_OPTIONS
 from keypose.cli.app import app
 from keypose.errors import CODES
+from support.cli_docs import find_rewritten, written_file
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "selection.md").read_text()
@@ -96,6 +97,42 @@ def test_commands_have_only_existing_options(path):
         known = options_of(" ".join(words[:n_words]))
         named = {word.partition("=")[0] for word in words[n_words:] if OPTION.match(word)}
         assert named <= known | {"--help"}, words
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
+def test_the_commands_of_a_page_can_be_run_one_after_another(path):
+    """No command writes a file that another one has written, nor a capture, because existing files are refused."""
+    assert find_rewritten(commands(path)) == {}
+    assert captures_that_are_read().isdisjoint(name for words in commands(path) for name in written_file(words))
+
+
+def python_examples(path: Path) -> list[str]:
+    return re.findall(r"^```python\n(.*?)^```", path.read_text(), re.MULTILINE | re.DOTALL)
+
+
+def captures_that_are_read() -> set[str]:
+    """Return the names of motion files that any example or command reads as its input."""
+    names = {
+        name
+        for path in DOCUMENTS
+        for code in python_examples(path)
+        for name in re.findall(r'kp\.load\("([^"]+)"', code)
+    }
+    names |= {words[1] for path in DOCUMENTS for words in commands(path) if len(words) > 1}
+    names |= {words[2] for path in DOCUMENTS for words in commands(path) if words[0] == "library" and len(words) > 2}
+    return {name for name in names if name.endswith((".bvh", ".c3d", ".amc", ".fbx"))}
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=names(DOCUMENTS))
+def test_examples_do_not_replace_files_of_the_reader(path):
+    """``save`` replaces existing files: no capture that another example reads, no file that the reader has edited."""
+    captures = captures_that_are_read()
+    assert "walk.bvh" in captures
+    for code in python_examples(path):
+        saved = re.findall(r'\bsave\([^\n]*"([^"\n]+)"', code)
+        assert captures.isdisjoint(saved), saved
+        read_again = set(saved) & set(re.findall(r'load_keyed\("([^"]+)"', code))
+        assert all(name.endswith(".keys.json") for name in read_again), read_again
 
 
 def test_every_command_is_in_the_list_of_the_reference():

@@ -16,7 +16,9 @@ from keypose.errors import OptionError
 from keypose.formats.figure import bind_pose
 from keypose.kinematics import forward
 from keypose.rotations import angle_between, conjugate, exp, from_euler, multiply, normalise, rotate
-from support.errors import raises
+from support.errors import Pattern, raises
+
+REST_HINT = Pattern("^keep the bones' rest pose and export them with the body that is bound to them")
 
 
 @cache
@@ -151,11 +153,11 @@ def test_another_rest_pose_is_refused(keyed):
     """Even a pose of both motions is refused: the relation of joint axes is known only in the rest pose."""
     edit = keyed.sample()
     for rest_pose in (True, False):
-        with raises(OptionError, code="different_motions", value="LeftForeArm" if rest_pose else "RightFoot"):
+        joint = "LeftForeArm" if rest_pose else "RightFoot"
+        with raises(OptionError, code="different_motions", value=joint, hint=REST_HINT):
             rebake(in_axes(edit, axes_of(edit, 5), edit[0], rest_pose=rest_pose), keyed)
-    with raises(
-        OptionError, code="different_motions", value="RightFoot"
-    ):  # the right positions, but without the joint rotations
+    # The right positions, but without the joint rotations:
+    with raises(OptionError, code="different_motions", value="RightFoot", hint=REST_HINT):
         rebake(in_axes(edit, axes_of(edit, 5), offsets_pose(edit), rest_pose=False), keyed)
 
 
@@ -197,5 +199,5 @@ def test_a_joint_between_is_passed_over(keyed):
 
     positions = added_joint.reference_pose.translations.copy()
     positions[new[joint]] *= 1.3  # the bone that contains the joint is longer now
-    with raises(OptionError, code="different_motions", value=edit.skeleton.names[joint]):
+    with raises(OptionError, code="different_motions", value=edit.skeleton.names[joint], hint=REST_HINT):
         rebake(replace(added_joint, reference_pose=replace(added_joint.reference_pose, translations=positions)), keyed)

@@ -14,7 +14,7 @@ from keypose.errors import UNSET, Hint, KeyposeError, ModelError, OptionError, U
 from keypose.features import compute_features
 from keypose.methods import METHODS
 from reference import naive
-from support.errors import raises
+from support.errors import Pattern, raises
 
 
 @pytest.fixture(scope="module")
@@ -66,11 +66,13 @@ def test_joints_weights_features_and_smoothing_reach_the_method(motion):
 
 
 def test_unknown_methods_and_options(motion):
-    with raises(OptionError, option="method", value="salent"):
+    with raises(
+        OptionError, option="method", value="salent", hint=Pattern("^did you mean 'salient'. known: .*, farthest, ")
+    ):
         kp.ladder(motion, "salent")
     with raises(OptionError, code="unknown_option", value="pins"):
         kp.ladder(motion, "farthest", pins=[3])
-    with raises(OptionError, code="unknown_option", value="objectiv"):
+    with raises(OptionError, code="unknown_option", value="objectiv", hint=Pattern("^did you mean 'objective'.")):
         kp.ladder(motion, objectiv="sum")
     with raises(UnknownJoint, value="left_hnd"):
         kp.ladder(motion, joints=["left_hnd"])
@@ -109,18 +111,19 @@ def test_features_and_edge_costs_in_place_of_a_motion(motion):
     assert len(kp.select(edges, keys=7)) == 7
     with raises(OptionError, hint="edge costs are for salient"):
         kp.ladder(edges, "farthest")
-    with raises(OptionError, option="smoothing_s"):
+    with raises(OptionError, option="smoothing_s", problem="is for motions and plain arrays"):
         kp.ladder(method_input, smoothing_s=0.1)
 
 
 def test_options_that_need_a_motion():
     values = np.random.default_rng(0).normal(size=(30, 3))
     for option in ({"joints": "hands"}, {"weights": {"hands": 2}}, {"features": "world"}, {"pins": "contacts"}):
-        with raises(OptionError, option=next(iter(option)), value=option.get("pins", UNSET)):
+        name = next(iter(option))
+        with raises(OptionError, option=name, value=option.get("pins", UNSET), problem=Pattern("^needs a Motion")):
             kp.ladder(values, **option)
     with raises(OptionError, option="tolerance_mm", value=5.0):
         kp.select(values, tolerance_mm=5)
-    with raises(OptionError, option="fps"):
+    with raises(OptionError, option="fps", problem=Pattern("^is for plain arrays")):
         kp.ladder(kp.demo_motion(fps=30), fps=30)
 
 
@@ -131,22 +134,28 @@ def test_invalid_ranges_are_rejected(motion, frames):
 
 
 def test_key_count_options_exclude_each_other(motion):
-    with raises(OptionError, code="conflicting_options"):
+    expected = Hint("one of keys=, tolerance_mm= and auto=True", "one of --keys, --tolerance-mm and --auto")
+    with raises(OptionError, code="conflicting_options", expected=expected):
         kp.select(motion, keys=5, auto=True)
-    with raises(OptionError, code="missing_argument", value="salient"):
+    with raises(
+        OptionError,
+        code="missing_argument",
+        value="salient",
+        problem=Pattern("only synopsis, saliency, refine have one"),
+    ):
         kp.select(motion)
-    with raises(OptionError, option="keys", value=100000):
+    with raises(OptionError, option="keys", value=100000, problem=Pattern("selections of 2 to 370 keys here$")):
         kp.select(motion, keys=100_000)
     for wrong in (0, -1, 1):
-        with raises(OptionError, option="keys"):
+        with raises(OptionError, option="keys", value=wrong, problem=Pattern("^is too few: salient needs at least 2")):
             kp.select(motion, keys=wrong)
-    with raises(OptionError, option="keys", value=12):
+    with raises(OptionError, option="keys", value=12, problem=Pattern("selections of 2 to 7 keys here$")):
         kp.select(motion, keys=12, min_gap_frames=60)
-    with raises(OptionError, option="keys", value=30):
+    with raises(OptionError, option="keys", value=30, expected=Hint("at most max_keys=20", "at most --max-keys 20")):
         kp.select(motion, keys=30, max_keys=20)
-    with raises(OptionError, code="unknown_option", value="key"):
+    with raises(OptionError, code="unknown_option", value="key", hint=Pattern("^did you mean 'keys'.")):
         kp.select(motion, key=12)
-    with raises(OptionError, option="keys", value=2.5):
+    with raises(OptionError, option="keys", value=2.5, expected="a whole number"):
         kp.select(motion, keys=2.5)
 
 
@@ -161,15 +170,15 @@ def test_pins_in_frames_of_the_whole_motion(motion):
     selection = kp.select(motion, keys=9, frames=(50, 200), pins=[60, 177], excluded=[100])
     assert {50, 60, 177, 199} <= set(selection) and 100 not in selection
     assert 90 in kp.select(motion, keys=6, pins=90)
-    with raises(OptionError, option="pins"):
+    with raises(OptionError, option="pins", expected="50 to 199"):
         kp.ladder(motion, frames=(50, 200), pins=[20])
 
 
 def test_invalid_pins_are_rejected(motion):
-    with raises(OptionError, option="excluded"):
+    with raises(OptionError, option="excluded", problem="frame 60 is both pinned and excluded"):
         kp.ladder(motion, frames=(50, 200), pins=[60, 70], excluded=[60])
     for wrong, fields in {
-        "contact": {"option": "pins", "expected": "frames or the word 'contacts'"},
+        "contact": {"option": "pins", "expected": "frames or the words 'contacts' and 'extremes'"},
         1.5: {"option": "pins", "value": 1.5, "expected": "frames such as (30, 88)"},
         None: {"option": "pins", "value": None, "expected": "frames such as (30, 88)"},
     }.items():
@@ -216,13 +225,15 @@ def test_odd_arguments_end_in_our_errors(motion):
             lambda value=value: kp.select(motion, tolerance_mm=value),
             lambda value=value: kp.select(motion, auto=value),
             lambda value=value: kp.ladder(motion[:50], max_keys=9).at(value),
-            lambda value=value: kp.score(motion, value),
             lambda value=value: kp.score(value, motion),
             lambda value=value: kp.ladder(np.zeros((9, 2)), fps=value),
             lambda value=value: kp.farthest_search(motion, frame=value),
         ):
             with pytest.raises(KeyposeError):
                 call()
+    for value in odd[2:]:  # the first two are frames
+        with pytest.raises(KeyposeError):
+            kp.score(motion, value)
 
 
 def test_farthest_search_adds_one_key_at_a_time(motion):
@@ -277,7 +288,10 @@ def test_a_joint_that_is_still_has_no_turning_points(motion):
 
 def test_the_table_of_matsuda_and_kondo(motion):
     table = kp.refine_table(motion, joints=["left_thigh", "hips"], frames=(0, 60))
-    assert len(table.rows) == 2 and all(row.frames == 60 for row in table.rows)
+    assert [row.joint for row in table.rows] == [
+        motion.skeleton.names[motion.joint(name)] for name in ("hips", "left_thigh")
+    ]
+    assert all(row.n_frames == -(-60 * 30 // motion.fps) for row in table.rows)
 
 
 def test_the_list_of_methods():

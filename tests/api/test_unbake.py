@@ -6,8 +6,13 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.curves.cubic_fit import list_flips
+from keypose.errors import Hint
+from keypose.extremes import find_extremes, mark_extremes
+from keypose.metrics import position_errors_mm
+from keypose.model.selection import Cliff
 from keypose.rotations import exp
-from support.errors import raises
+from support.errors import Pattern, raises
 
 SKELETON = kp.Skeleton(("Hips", "Chest", "Head"), [-1, 0, 1], [[0, 0, 0], [0, 9, 0], [0, 6, 1]])
 
@@ -75,12 +80,67 @@ def test_polish_brings_joints_closer(walk):
     assert kp.score(walk, better).max_mm <= kp.score(walk, plain).max_mm * (1 + 1e-9)
 
 
-def test_the_default_key_count_follows_the_error_curve():
-    motion = clip()
-    assert kp.unbake(motion).keys.tolist() == kp.unbake(motion, auto=True).keys.tolist()
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"polish": False},
+        {"interpolation": "linear"},
+        {"interpolation": "natural"},
+        {"rotation": "euler"},
+        {"joints": "hands"},
+        {"pins": (17, 99)},
+    ],
+    ids=str,
+)
+def test_auto_takes_the_fewest_keys_within_one_percent_of_the_height(options):
+    motion = clip(150)
+    keyed, fewest = kp.unbake(motion, auto=True, **options), kp.unbake(motion, tolerance_mm=17.0, **options)
+    assert kp.unbake(motion, **options).keys.tolist() == keyed.keys.tolist()
+    assert kp.score(motion, keyed.sample()).max_mm <= 17.0
+    assert fewest.n_keys <= keyed.n_keys <= 1.25 * fewest.n_keys
+
+
+@pytest.mark.data
+def test_auto_takes_a_strong_cliff_above_the_fewest_keys(walk, monkeypatch):
+    part = walk[:120]
+    fewest = kp.unbake(part, tolerance_mm=17.0)
+    ladder = kp.ladder(part, cost="inbetween")
+    above = fewest.n_keys + 1
+    for strength, expected in ((0.26, above), (0.24, fewest.n_keys)):
+        cliffs = (Cliff(fewest.n_keys, 0.9), Cliff(above, strength))
+        monkeypatch.setattr(kp.Ladder, "cliffs", lambda self, cliffs=cliffs: cliffs)
+        keyed = kp.unbake(part, extremes_first=False)
+        assert keyed.keys.tolist() == (ladder.at(above).frames if expected == above else fewest.keys).tolist()
+        assert kp.score(part, keyed).max_mm <= 17.0
+
+
+@pytest.mark.data
+def test_auto_does_not_depend_on_the_frame_rate(data_dir):
+    for name in ("cmu120/07_05_walk.bvh", "asf-amc/02_01.bvh"):
+        walk = kp.load(data_dir / name)
+        counts = [kp.unbake(walk.at_fps(fps)).n_keys for fps in (24, 30, 60, 120)]
+        assert np.abs(np.array(counts) / np.median(counts) - 1).max() <= 0.2, counts
+
+
+@pytest.mark.data
+def test_auto_does_not_spend_keys_on_flips(data_dir):
+    """A finger base turns over in frame 125, which moves a finger by 83 mm."""
+    motion = kp.load(data_dir / "cmu30/ball_kick/10_06.bvh")
+    flipped = list_flips(motion)
+    assert flipped["LeftFingerBase"] == ((125, 125),)
     keyed = kp.unbake(motion)
-    assert motion.n_frames / 100 <= keyed.n_keys <= motion.n_frames / 5
-    assert kp.score(motion, keyed).max_mm < 17.0
+    errors = position_errors_mm(motion, keyed.sample()).max(axis=1)
+    assert errors[125] > 50 and np.delete(errors, 125).max() <= 17.0
+    assert kp.score(motion, keyed.sample(1.0)).max_mm < 1e-6
+    assert kp.score(motion, kp.unbake(motion, tolerance_mm=17.0)).max_mm <= 17.0  # in every frame
+
+
+def test_auto_goes_up_to_max_keys():
+    motion = clip()
+    assert kp.unbake(motion).n_keys > 6
+    at_most_6 = kp.unbake(motion, max_keys=6, extremes_first=False)
+    assert at_most_6.keys.tolist() == kp.unbake(motion, keys=6).keys.tolist()
 
 
 def test_a_figure_without_height_has_keys_but_no_millimetres():
@@ -88,7 +148,8 @@ def test_a_figure_without_height_has_keys_but_no_millimetres():
     options = np.cumsum(np.random.default_rng(0).normal(size=(80, 1, 3)), axis=0)
     motion = kp.Motion("point", point, 30.0, options * [1, 0, 1], np.tile([1.0, 0, 0, 0], (80, 1, 1)))
     assert kp.unbake(motion, keys=20).n_keys == 20
-    assert kp.unbake(motion).n_keys >= 2
+    errors = np.linalg.norm(kp.unbake(motion).sample().world_positions() - motion.world_positions(), axis=-1)
+    assert errors.max() <= 0.01 * np.ptp(motion.world_positions(), axis=0).max()
     with raises(kp.OptionError, code="no_height"):
         kp.unbake(motion, tolerance_mm=3.0)
 
@@ -114,9 +175,10 @@ def test_the_residual_is_stored_by_default():
         bare.sample(0.5)
 
 
-def test_extremes_are_slow_poses_unless_given():
+def test_extremes_are_ends_of_travel_unless_given():
     motion = clip()
     keyed = kp.unbake(motion, keys=20)
+    assert keyed.extremes.tolist() == mark_extremes(keyed.keys, find_extremes(motion), motion.fps).tolist()
     assert keyed.extremes[0] and keyed.extremes[-1] and 2 < keyed.extremes.sum() < 20
     with_extremes = kp.unbake(motion, keys=20, extremes=keyed.keys[[0, 3, 19]])
     assert np.flatnonzero(with_extremes.extremes).tolist() == [0, 3, 19]
@@ -208,37 +270,37 @@ def test_a_pop_of_a_thumb_is_held_over_and_comes_back_with_the_residual():
 
 
 @pytest.mark.parametrize(
-    ("options", "problem"),
+    ("options", "fields"),
     [
-        ({"keys": 0}, "keys=0, expected at least 1"),
-        ({"keys": 1}, "salient needs at least 2"),
-        ({"keys": 999}, "has only 240 frames"),
-        ({"keys": 9, "method": "farthest"}, "choose by another method first"),
-        ({"keys": 9, "smoothing_s": 0.1}, "unbake has no option 'smoothing_s'"),
-        ({"keys": 5, "auto": True}, "expected one of keys="),
-        ({"tolerance_mm": -1}, "tolerance_mm=-1"),
-        ({"keys": 9, "interpolation": "bouncy"}, "expected one of bezier, natural, linear"),
-        ({"keys": 9, "rotation": "matrix"}, "expected one of quaternion, euler"),
-        ({"keys": 9, "polish": True, "rotation": "euler"}, "polish=True needs"),
-        ({"keys": 9, "polish": False, "polish_weights": {"feet": 2}}, "curves are not polished"),
-        ({"keys": 9, "shared_tangents": True, "interpolation": "natural"}, "only interpolation bezier"),
-        ({"keys": 9, "joints": "wings"}, "wings"),
-        ({"keys": 9, "frames": (0, 50)}, r"unbake m\[100:400\]"),
-        ({"keys": 9, "colour": 3}, "no option 'colour'"),
-        ({"keys": 9, "max_keys": "x"}, "max_keys='x', expected a whole number"),
-        ({"keys": 9, "polish": True, "jump_penalty": 0.01}, "free tangents"),
-        ({"selection": (0, 5), "keys": 3}, "without keys="),
-        ({"selection": (0, 240)}, "0 to 239"),
-        ({"selection": ()}, "at least one"),
-        ({"selection": "some"}, "expected what kp.select gives"),
-        ({"keys": 9, "max_gap_frames": 3}, "need at least"),
-        ({"tolerance_mm": 0.001, "max_keys": 9}, "no keys stay within 0.001 mm; with 9 keys"),
+        ({"keys": 0}, {"option": "keys", "value": 0, "expected": "at least 1"}),
+        ({"keys": 1}, {"problem": "is too few: salient needs at least 2 here for the first and the last frame", "option": "keys", "value": 1}),
+        ({"keys": 999}, {"problem": "is too many: 'demo' has only 240 frames", "option": "keys", "value": 999}),
+        ({"tolerance_mm": 9, "method": "farthest"}, {"option": "tolerance_mm", "expected": "a number of keys with it, or the method salient"}),
+        ({"keys": 9, "method": "nearest"}, {"option": "method", "value": "nearest"}),
+        ({"keys": 9, "smoothing_s": 0.1}, {"code": "unknown_option", "problem": Pattern("keys are chosen by the error of the curves"), "value": "smoothing_s"}),
+        ({"keys": 5, "auto": True}, {"code": "conflicting_options", "expected": Hint("one of keys=, tolerance_mm= and auto=True", "one of --keys, --tolerance-mm and --auto")}),
+        ({"tolerance_mm": -1}, {"option": "tolerance_mm", "value": -1, "expected": "a number of at least 0"}),
+        ({"keys": 9, "interpolation": "bouncy"}, {"option": "interpolation", "value": "bouncy", "expected": "one of bezier, natural, linear"}),
+        ({"keys": 9, "rotation": "matrix"}, {"option": "rotation", "value": "matrix", "expected": "one of quaternion, euler"}),
+        ({"keys": 9, "polish": True, "rotation": "euler"}, {"problem": "needs interpolation bezier, rotation quaternion and free tangents", "option": "polish", "value": True}),
+        ({"keys": 9, "polish": False, "polish_weights": {"feet": 2}}, {"problem": "curves are not polished here, so weights have no effect", "option": "polish_weights"}),
+        ({"keys": 9, "shared_tangents": True, "interpolation": "natural"}, {"problem": "only interpolation bezier has free tangents", "option": "shared_tangents"}),
+        ({"keys": 9, "joints": "wings"}, {"value": "wings"}),
+        ({"keys": 9, "frames": (0, 50)}, {"code": "unknown_option", "problem": Pattern(r"for a part of a motion unbake m\[100:400\]$"), "value": "frames"}),
+        ({"keys": 9, "colour": 3}, {"code": "unknown_option", "problem": "salient has no option 'colour'", "value": "colour", "hint": Pattern("^known: objective, cost, ")}),
+        ({"keys": 9, "max_keys": "x"}, {"option": "max_keys", "value": "x", "expected": "a whole number of at least 1"}),
+        ({"keys": 9, "polish": True, "jump_penalty": 0.01}, {"problem": "needs interpolation bezier, rotation quaternion and free tangents", "option": "polish", "value": True}),
+        ({"selection": (0, 5), "keys": 3}, {"problem": "a selection already contains the keys: give it without keys=, tolerance_mm=, auto= and other options"}),
+        ({"selection": (0, 240)}, {"problem": "frame 240", "option": "selection", "expected": "frames from 0 to 239"}),
+        ({"selection": ()}, {"problem": "no frames", "option": "selection", "expected": "at least one"}),
+        ({"selection": "some"}, {"option": "selection", "value": "some", "expected": "what kp.select gives, or frames like (0, 30, 88)"}),
+        ({"keys": 9, "max_gap_frames": 3}, {"problem": "is too few: 0 pins and gaps of at most 3 frames need at least 81 keys of 240 frames", "option": "max_keys", "value": 9}),
+        ({"tolerance_mm": 0.001, "max_keys": 9}, {"code": "no_selection", "problem": "no keys stay within 0.001 mm", "value": 0.001, "hint": Pattern("^with 9 keys the largest error is ")}),
     ],
     ids=str,
-)
-def test_impossible_requests(options, problem):
-    """The wording is pinned here."""
-    with pytest.raises(kp.KeyposeError, match=problem):
+)  # fmt: skip
+def test_impossible_requests(options, fields):
+    with raises(kp.UnknownJoint if "joints" in options else kp.OptionError, **fields):
         kp.unbake(clip(), **options)
 
 

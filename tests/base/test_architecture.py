@@ -114,8 +114,12 @@ def test_files_of_the_kernels_exist():
 
 
 def test_the_named_kernels_alone_use_the_python_api():
-    """``module.cpp`` and four pairs of files, as the text states."""
+    """``module.cpp``, ``arguments.hpp`` and four pairs of files, as the text states."""
     using = {path.name for path in (ROOT / "core").iterdir() if re.search(r"nanobind|Python\.h", path.read_text())}
     modules = re.findall(r"`(\w+_module)`", CORE)
     assert len(modules) == 4
-    assert using == {"module.cpp", *(f"{name}{suffix}" for name in modules for suffix in (".cpp", ".hpp"))}
+    assert using == {
+        "module.cpp",
+        "arguments.hpp",
+        *(f"{name}{suffix}" for name in modules for suffix in (".cpp", ".hpp")),
+    }

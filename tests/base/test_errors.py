@@ -7,13 +7,17 @@ import pickle
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.cli.error_text import render_error
 from keypose.errors import (
     CODES,
+    MAX_MESSAGE_CHARACTERS,
+    OMISSION,
     UNSET,
     Conflict,
     FileError,
@@ -28,7 +32,10 @@ from keypose.errors import (
     OptionError,
     UnknownJoint,
     compose_message,
+    format_count,
+    format_count_range,
 )
+from keypose.server.error_responses import error_details
 from support.errors import raises
 
 HINT = Hint(python="kp.open_kps(path)[2.0:4.0] reads it", command="keypose restore walk.kps OUT --from-s 2 --to-s 4")
@@ -107,6 +114,23 @@ for _ in range(5000):
 )
 def test_long_values_are_shortened(value: object, text: str) -> None:
     assert str(OptionError(option="keys", value=value, expected="a number")) == f"{text}, expected a number"
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OptionError("x" * 100_000, option="keys", value=3, expected="at least 4", hint="try more"),
+        OptionError("few", expected="at least 4", hint="y" * 100_000 + "try more"),
+        UnknownJoint("z" * 100_000, ["a" * 5000 for _ in range(500)]),
+        FormatWarning("x" * 100_000, path="z" * 100_000, hint="try more"),
+    ],
+)
+def test_long_messages_lose_their_middle(error: MessageFields) -> None:
+    message = str(error)
+    assert 2000 < len(message) <= MAX_MESSAGE_CHARACTERS and OMISSION in message
+    assert message.endswith(("try more", ", ...")) and str(pickle.loads(pickle.dumps(error))) == message
+    for text in (render_error(error), error_details(error).hint if isinstance(error, KeyposeError) else None):
+        assert text is None or len(text) <= MAX_MESSAGE_CHARACTERS
 
 
 def test_an_error_with_other_fields() -> None:
@@ -215,3 +239,16 @@ def test_every_code_is_in_the_table() -> None:
 
 def test_every_code_of_the_table_is_used() -> None:
     assert [code for code in CODES if code not in codes_in_source()] == []
+
+
+@pytest.mark.parametrize(
+    ("number", "separator", "text"),
+    [(0, "", "0 keys"), (1, "", "1 key"), (2, "", "2 keys"), (1200, "", "1200 keys"), (1200, ",", "1,200 keys"), (1, ",", "1 key")],
+)  # fmt: skip
+def test_a_count_has_the_number_of_its_noun(number: int, separator: Literal["", ","], text: str) -> None:
+    assert format_count(number, "key", separator) == text
+
+
+def test_a_range_of_one_number_is_a_count() -> None:
+    assert format_count_range(2, 1200, "key", ",") == "2 to 1,200 keys"
+    assert format_count_range(1, 1, "key") == "1 key"

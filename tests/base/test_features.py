@@ -12,7 +12,7 @@ from keypose.errors import ModelError, OptionError, UnknownJoint
 from keypose.features import BLOCK_FRAMES, build_array_features, compute_features, gaussian_filter
 from keypose.model import Column, Features
 from reference import naive
-from support.errors import raises
+from support.errors import Pattern, raises
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def test_smoothing_is_in_seconds_and_keeps_constants(motion):
 def test_plain_arrays():
     features = build_array_features([[1, 2], [3, 4], [5, 7]], None)
     assert features.values.dtype == np.float64 and [c.joint for c in features.columns] == ["column 0", "column 1"]
-    with raises(OptionError, option="smoothing_s", value=1.0):
+    with raises(OptionError, option="smoothing_s", value=1.0, problem=Pattern("^needs fps= ")):
         build_array_features(np.zeros((4, 2)), None, smoothing_s=1.0)
     for wrong in (np.zeros((2, 2, 2, 2)), np.zeros((0, 3)), np.zeros((3, 0)), [[np.nan]], [["a"]]):
         with pytest.raises(ModelError):

@@ -15,10 +15,12 @@ import keypose as kp
 from keypose import kinematics
 from keypose.curves import interpolate_linear
 from keypose.errors import UNSET, OptionError
-from keypose.metrics import distances, position_errors_mm
-from keypose.rotations import exp, multiply
+from keypose.kinematics import distances
+from keypose.metrics import find_sliding_feet, position_errors_mm
+from keypose.rotations import angle_between, exp, multiply
 from reference import naive_inbetween as twin
-from support.errors import raises
+from support.errors import Pattern, raises
+from support.flips import turn_over
 
 
 @pytest.fixture(scope="module")
@@ -59,6 +61,8 @@ def test_the_figures_belong_together(motion):
     assert errors[7, 3] == pytest.approx(off)
     assert score.p95_mm == pytest.approx(np.sort(errors.ravel())[int(0.95 * errors.size)], rel=0.02)
     np.testing.assert_allclose(score.per_frame_mm, errors.mean(axis=1))
+    np.testing.assert_allclose(score.max_per_frame_mm, errors.max(axis=1))
+    assert score.max_per_frame_mm[score.worst_frame] == score.max_mm
     np.testing.assert_allclose(score.per_joint_mm, errors.mean(axis=0))
 
 
@@ -76,8 +80,20 @@ def test_keys_are_scored_with_straight_in_betweens(motion):
     straight = kp.score(motion, interpolate_linear(motion, keys.frames))
     assert kp.score(motion, keys).max_mm == straight.max_mm
     assert straight.key_acceleration is None and kp.score(motion, keys).key_acceleration is not None
-    with raises(OptionError, expected="a Motion, a KeyedMotion or a Selection to compare 'demo' with"):
-        kp.score(motion, [0, 20, 59])
+
+
+def test_plain_frames_are_scored_as_their_selection(motion):
+    selection = kp.select(motion, keys=7)
+    for frames in (selection.frames.tolist(), tuple(selection.frames[::-1].tolist()), selection.frames):
+        assert kp.score(motion, frames).figures() == kp.score(motion, selection).figures()
+    with raises(OptionError, option="other", expected="frames from 0 to 59"):
+        kp.score(motion, [0, 60])
+    with raises(OptionError, option="other", problem="keys of 30 frames, the motion has 60"):
+        kp.score(motion, kp.select(motion[:30], keys=7))
+    expected = "a Motion, a KeyedMotion, a Selection, or frames like (0, 30, 88)"
+    for wrong in ("walk.glb", None, [0.5, 2.0], 5):
+        with raises(OptionError, option="other", expected=expected):
+            kp.score(motion, wrong)
 
 
 def test_a_keyed_motion_is_scored_as_its_curves_are(motion):
@@ -88,12 +104,29 @@ def test_a_keyed_motion_is_scored_as_its_curves_are(motion):
     assert kp.score(motion, keyed.sample(1.0)).max_mm < 1e-6 < score.max_mm
 
 
+def test_errors_outside_of_flips(motion):
+    """A flip of the capture does not hide how far the curves are from the rest of it."""
+    flipped = turn_over(turn_over(motion, "LeftArm", (31, 33)), "RightHandThumb1", (40, 41))
+    keyed = kp.unbake(flipped, [0, 20, 40, 59], residual=False)
+    score, errors = kp.score(flipped, keyed), position_errors_mm(flipped, keyed.sample())
+    assert score.is_worst_in_flip and score.worst_frame in (31, 32)
+    below = [motion.joint(name) for name in ("LeftForeArm", "LeftHand", "LeftHandThumb1", "LeftHandMiddle1")]
+    errors[31:33, below] = 0.0
+    assert score.max_outside_flips_mm == errors.max() < score.max_mm
+    degrees = np.rad2deg(angle_between(flipped.rotations, keyed.sample().rotations))
+    degrees[31:33, motion.joint("LeftArm")] = degrees[40, motion.joint("RightHandThumb1")] = 0.0
+    assert score.is_worst_rotation_flip and score.max_outside_flips_deg == degrees.max() < score.max_deg
+    steady = kp.score(motion, kp.unbake(motion, [0, 20, 40, 59]))
+    assert (steady.max_outside_flips_mm, steady.max_outside_flips_deg) == (steady.max_mm, steady.max_deg)
+    assert not steady.is_worst_in_flip and not steady.is_worst_rotation_flip
+
+
 def test_incomparable_motions_are_rejected(motion):
-    with raises(OptionError, code="different_motions", value=30):
+    with raises(OptionError, code="different_motions", value=30, problem="'demo' has 60 frames, 'demo' 30"):
         kp.score(motion, motion[:30])
-    with raises(OptionError, code="different_motions", value=30):
+    with raises(OptionError, code="different_motions", value=30, problem="'demo' has 60 frames, 'demo' 30"):
         kp.score(motion, kp.unbake(motion[:30], [0, 29]))
-    with raises(OptionError, code="different_motions", value=UNSET):
+    with raises(OptionError, code="different_motions", value=UNSET, problem=Pattern("have different joints$")):
         kp.score(motion, without_feet(motion))
     with raises(OptionError, expected="a Motion as the original"):
         kp.score(kp.unbake(motion, [0, 59]), motion)
@@ -226,6 +259,20 @@ def test_a_foot_that_rolls_over_its_toes_does_not_slide():
     assert kinematics.foot_slide([foot], (), "Y") is None
 
 
+def test_a_foot_that_slides_more_than_in_the_original_is_named(monkeypatch):
+    motion = kp.demo_motion(fps=60)[:240]
+    assert find_sliding_feet(motion, motion) == ()
+    translations = motion.translations.copy()
+    (hip,) = motion.joints("left_thigh")  # moves the left leg alone, to and fro
+    wobble = 0.05 * motion.height * np.sin(np.arange(240) / 5.0)
+    translations[:, hip] += wobble[:, None] * np.array([1.0, 0.0, 0.0])
+    (slide,) = find_sliding_feet(motion, dataclasses.replace(motion, translations=translations))
+    assert slide.foot == "left foot" and slide.slide_mm > 10
+    assert slide.slide_mm > 1.5 * slide.original_mm
+    monkeypatch.setattr("keypose.metrics.MIN_SLIDE_MM", 2 * slide.slide_mm)
+    assert find_sliding_feet(motion, dataclasses.replace(motion, translations=translations)) == ()
+
+
 @pytest.mark.data
 def test_a_real_walk(data_dir: Path):
     motion = kp.load(data_dir / "cmu120" / "07_05_walk.bvh").at_fps(60)
@@ -257,7 +304,7 @@ def test_a_figure_in_another_unit_is_the_same_figure():
 
 def test_another_up_axis_is_rejected():
     motion = kp.demo_motion(fps=30)[:5]
-    with raises(kp.OptionError, code="different_motions", value="Z"):
+    with raises(kp.OptionError, code="different_motions", value="Z", problem=Pattern("not the same world$")):
         kp.score(motion, dataclasses.replace(motion, up="Z"))
 
 

@@ -11,7 +11,7 @@ import keypose as kp
 from keypose.errors import OptionError
 from keypose.methods import METHODS
 from keypose.model import Features
-from support.errors import raises
+from support.errors import Pattern, raises
 
 FROM_THE_ENDS = [
     name for name in METHODS if name not in ("farthest", "spread")
@@ -94,7 +94,7 @@ def test_more_keys_than_frames(method):
     ladder = method.ladder(random_walk(25), 1000)
     check(ladder, 25)
     assert ladder.counts[-1] == 25
-    with raises(OptionError, value=26):
+    with raises(OptionError, value=26, expected=Pattern("^[12] to 25$")):
         ladder.at(26)
 
 

@@ -21,7 +21,7 @@ from keypose.model import Column, Features
 from reference import naive
 from support.errors import raises
 
-RULES = RefineOptions(threshold=0.13, min_error=0.05, straight_range=0.01, straight_frames=5, prominence=0.05, jump=0.5)
+RULES = RefineOptions(threshold=0.13, min_range=0.25, straight_range=0.01, straight_frames=5, prominence=0.05, jump=0.5)
 OPTIONS = asdict(RULES)
 
 
@@ -61,7 +61,7 @@ def test_keys_of_curves_as_the_slow_twin_finds_them():
         frames = int(rng.integers(4, 90))
         values = np.stack([a_curve(rng, frames) for _ in range(3)], axis=1)
         options = OPTIONS if rng.random() < 0.5 else {
-            "threshold": rng.uniform(0, 0.5), "min_error": rng.uniform(0.001, 0.2), "straight_range": rng.uniform(0, 0.1),
+            "threshold": rng.uniform(0, 0.5), "min_range": rng.uniform(0, 0.5), "straight_range": rng.uniform(0, 0.1),
             "straight_frames": int(rng.integers(4, 9)), "prominence": rng.uniform(0, 0.5), "jump": rng.uniform(0.1, 1),
         }  # fmt: skip
         keys, fixed = find_curve_keys(values, RefineOptions(**options))
@@ -91,10 +91,13 @@ def test_reduction_as_the_slow_twin_does_it():
 
 
 def test_reduction_by_hand():
-    keys, fixed = np.zeros(20, bool), np.zeros(20, bool)
-    keys[[0, 3, 4, 5, 6, 9, 10, 11, 14, 19]] = True
-    fixed[[0, 9, 11, 19]] = True
-    assert np.flatnonzero(reduce_keys(keys, fixed)).tolist() == [0, 4, 9, 11, 14, 19]
+    keys, fixed = np.zeros(34, bool), np.zeros(34, bool)
+    keys[[0, 3, 4, 5, 6, 9, 10, 11, 14, 15, 18, 19, 22, 23, 24, 26, 27, 29, 31, 32, 33]] = True
+    fixed[[0, 9, 11, 18, 23, 33]] = True
+    # A run of four loses its second; a middle between two fixed goes, a fixed middle stays; of a pair the later stays,
+    # but not where one of the two is fixed.
+    left = [0, 3, 5, 6, 9, 11, 15, 18, 19, 22, 23, 24, 27, 29, 31, 33]
+    assert np.flatnonzero(reduce_keys(keys, fixed)).tolist() == left
 
 
 def test_ranking_as_the_slow_twin_finds_it():
@@ -133,13 +136,13 @@ def test_before_reduction_the_spline_stays_within_the_threshold():
             inside = [t for t in range(at[i - 1] + 1, at[i]) if t not in straight]
             if inside:
                 checked += len(inside)
-                assert off[inside].max() <= max(0.13 * np.ptp(y[inside]), 0.05 * np.ptp(y)) + 1e-9 * np.ptp(y)
+                assert off[inside].max() <= 0.13 * max(np.ptp(y[inside]), 0.25 * np.ptp(y)) + 1e-9 * np.ptp(y)
     assert checked > 1000
 
 
 def test_a_lower_threshold_follows_more_closely():
     y = a_curve(np.random.default_rng(7), 400)
-    strict = RefineOptions(**{**OPTIONS, "threshold": 0.01, "min_error": 0.01})
+    strict = RefineOptions(**{**OPTIONS, "threshold": 0.02})
     counts, errors = [], []
     for rules in (RULES, strict):
         at = np.flatnonzero(find_curve_keys(y[:, None], rules)[0][0])
@@ -175,20 +178,62 @@ def test_constants_far_from_zero_have_no_keys_of_noise():
     assert refine(Features(values, 30)).natural == 2
 
 
-def test_seconds_become_frames():
-    """The same holds at four times the rate: the same sections."""
+@pytest.mark.parametrize("fps", (10, 24, 25, 29.97, 30, 50, 59.94, 60, 100, 120))
+def test_keys_at_any_rate_as_the_slow_twin_finds_them(fps):
+    rng = np.random.default_rng(10)
+    for n_frames in (1, 2, 3, 5, 40, 113):
+        values = np.stack([a_curve(rng, max(n_frames, 4))[:n_frames] for _ in range(3)], axis=1)
+        features = Features(values, fps, tuple(Column("hip", axis) for axis in "xyz"))
+        frames, own = naive.refine_joint(values, fps, OPTIONS)
+        ladder, row = refine(features), refine_table(features).rows[0]
+        assert ladder.natural == len(frames)
+        assert ladder.at(ladder.natural).frames.tolist() == list(row.key_frames) == frames
+        assert frames[0] == 0
+        assert frames[-1] == n_frames - 1
+        assert row.keys == len(own)
+        assert row.n_frames == len(naive.refine_samples(n_frames, fps))
+
+
+@pytest.mark.parametrize("fps", (24, 25, 60, 120))
+def test_the_same_movement_has_the_same_keys_at_other_rates(fps):
+    pairs = list(zip(*(kp.refine_table(kp.demo_motion(rate)).rows for rate in (30, fps)), strict=True))
+    if fps % 30 == 0:
+        for slow, fast in pairs:
+            assert [frame * fps // 30 for frame in slow.key_frames[:-1]] == list(fast.key_frames[:-1])
+            assert slow._replace(key_frames=(), max_error_ratios=()) == fast._replace(
+                key_frames=(), max_error_ratios=()
+            )
+        return
+    distances_s = []
+    for slow, other in pairs:
+        assert len(other.key_frames) == pytest.approx(len(slow.key_frames), rel=0.2)
+        own, others = np.array(slow.key_frames) / 30, np.array(other.key_frames) / fps
+        distances_s.append(np.abs(others[:, None] - own).min(axis=0))
+    assert (np.concatenate(distances_s) < 1.01 / 30).mean() > 0.95
+
+
+def test_more_frames_a_second_are_not_more_keys():
     y = np.repeat(np.random.default_rng(10).permutation(10), 40)
     slow = refine_table(Features(y[::4, None], 30)).rows[0]
     fast = refine_table(Features(y[:, None], 120)).rows[0]
     assert slow.keys == fast.keys == 40  # ten holds, four points each
-    assert refine_table(Features(y[::4, None], 30), straight_s=0.4).rows[0].keys < 40
+    assert slow.n_frames == fast.n_frames == 100
+    assert [4 * frame for frame in slow.key_frames[:-1]] + [399] == list(fast.key_frames)
+    for features in (Features(y[::4, None], 30), Features(y[:, None], 120)):
+        assert refine_table(features, straight_s=0.33).rows[0].keys_per_axis == (40,)
+        assert refine_table(features, straight_s=0.34).rows[0].keys_per_axis != (40,)
+
+
+def test_too_many_frames_at_30_fps_are_an_error():
+    with raises(OptionError, problem="would make 3e+10 frames: too many"):
+        refine(Features(np.zeros((1_000_000, 1)), 0.001))
 
 
 def test_the_natural_selection_is_the_union_over_joints():
     features = demo_features()
-    ladder = refine(features, threshold=0.3, prominence=0.3, min_error=0.3)
+    ladder = refine(features, threshold=0.3, prominence=0.3, min_range=0.3)
     union = set()
-    options = OPTIONS | {"threshold": 0.3, "prominence": 0.3, "min_error": 0.3}
+    options = OPTIONS | {"threshold": 0.3, "prominence": 0.3, "min_range": 0.3}
     for columns in features.joints.values():
         keys, fixed = {0, features.n_frames - 1}, {0, features.n_frames - 1}
         for d in columns:
@@ -279,7 +324,7 @@ def test_table_has_the_columns_of_the_paper():
     table = refine_table(Features(values, 30, columns))
     keys, fixed = find_curve_keys(values, RULES)
     for row, own in zip(table.rows, (slice(0, 3), slice(3, 6)), strict=True):
-        assert row.frames == 60
+        assert row.n_frames == 60
         assert row.keys_per_axis == tuple(keys[own].sum(axis=1))
         assert row.overlap == keys[own].any(axis=0).sum()
         assert row.keys == reduce_keys(keys[own].any(axis=0), fixed[own].any(axis=0)).sum()
@@ -287,14 +332,40 @@ def test_table_has_the_columns_of_the_paper():
     assert table.mean_keys == np.mean([row.keys for row in table.rows])
     assert table.mean_overlap_ratio == pytest.approx(table.mean_overlap / 60)
     assert table.mean_removed_ratio == pytest.approx(1 - table.mean_keys / 60)
-    header, hip, knee, mean = str(table).splitlines()
-    assert header.split() == "joint frames keys per axis overlap keys removed".split()
+    header, hip, knee, mean, errors = str(table).splitlines()
+    assert header.split() == "joint frames keys per axis overlap keys removed max error".split()
     first = table.rows[0]
     axes = "/".join(map(str, first.keys_per_axis))
-    assert hip.split() == ["hip", "60", axes, str(first.overlap), str(first.keys), f"{first.removed_ratio:.1%}"]
+    worst = f"{max(first.max_error_ratios):.1%}"
+    cells = [first.joint, "60", axes, str(first.overlap), str(first.keys), f"{first.removed_ratio:.1%}", worst]
+    assert hip.split() == cells
     assert knee.startswith("knee")
     assert mean.split()[-1] == f"{table.mean_removed_ratio:.1%}"
-    assert len({len(line) for line in (header, hip, knee, mean)}) == 1
+    assert len({len(line) for line in (header, hip, knee)}) == 1
+    assert len(mean) < len(header)
+    assert errors == (
+        f"largest error of a curve, as a share of its amplitude: median {table.median_error_ratio:.1%}, "
+        f"at most {table.p90_error_ratio:.1%} for 90 % of the curves"
+    )
+
+
+@pytest.mark.parametrize("fps", (25, 30, 120))
+def test_largest_errors_are_those_of_the_spline_through_the_keys(fps):
+    values = np.stack([*(a_curve(np.random.default_rng(seed), 120) for seed in range(3)), np.full(120, 7.0)], axis=1)
+    columns = tuple(Column(joint, axis) for joint in ("hip", "knee") for axis in "xy")
+    table = refine_table(Features(values, fps, columns))
+    errors = []
+    for d, column in enumerate(columns[:3]):
+        keys = list(table.rows[d // 2].key_frames)
+        spline = naive.natural_spline(keys, values[keys, d], range(120))
+        errors.append(np.abs(spline - values[:, d]).max() / np.ptp(values[:, d]))
+        assert table.rows[d // 2].max_error_ratios["xy".index(column.channel)] == pytest.approx(errors[-1])
+    assert table.rows[1].max_error_ratios[1] is None
+    assert table.max_error_ratios == pytest.approx(tuple(errors))
+    assert table.median_error_ratio == pytest.approx(sorted(errors)[1])
+    assert table.p90_error_ratio == pytest.approx(0.2 * sorted(errors)[1] + 0.8 * sorted(errors)[2])
+    still = refine_table(Features(np.zeros((9, 2)), fps))
+    assert (still.max_error_ratios, still.median_error_ratio, still.p90_error_ratio) == ((), 0, 0)
 
 
 def test_table_of_joints_with_unlike_numbers_of_axes():
@@ -327,7 +398,7 @@ def test_rounds_grow_like_the_logarithm(monkeypatch):
         return find_new_keys(*arguments)
 
     monkeypatch.setattr(curve, "_find_new_keys", count_round)
-    strict = RefineOptions(**OPTIONS | {"threshold": 0.0, "min_error": 1e-4, "prominence": 2.0, "straight_range": 0.0})
+    strict = RefineOptions(**OPTIONS | {"threshold": 1e-4, "min_range": 1.0, "prominence": 2.0, "straight_range": 0.0})
     for name, y in hard.items():
         rounds[0] = 0
         find_curve_keys(y[:, None], strict)

@@ -293,24 +293,22 @@ def test_input_is_not_changed_and_twice_is_the_same():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "expected"),
     [
-        ({"sigma_s": 0}, "sigma_s=0, expected a number above 0"),
-        ({"sigma_s": float("nan")}, "sigma_s=nan"),
-        ({"cut_sigmas": -1}, "cut_sigmas=-1"),
-        ({"min_gap_s": -0.1}, "min_gap_s=-0.1"),
-        ({"rank": "x"}, "rank='x', expected one of auto, joint, body"),
-        ({"keys_per_cluster": "two"}, "expected one of one, all"),
-        ({"extremes": None}, "expected one of flat, strict"),
-        ({"max_keys": 0}, "max_keys=0"),
+        ({"sigma_s": 0}, "a number above 0"),
+        ({"sigma_s": float("nan")}, "a number above 0"),
+        ({"cut_sigmas": -1}, "a number above 0"),
+        ({"min_gap_s": -0.1}, "a number of at least 0"),
+        ({"rank": "x"}, "one of auto, joint, body"),
+        ({"keys_per_cluster": "two"}, "one of one, all"),
+        ({"extremes": None}, "one of flat, strict"),
+        ({"max_keys": 0}, "at least 2"),
     ],
 )
-def test_bad_option_errors_name_the_valid_range(options, message):
-    """The wording is pinned here."""
+def test_bad_option_errors_name_the_valid_range(options, expected):
     ((option, value),) = options.items()
-    with raises(OptionError, option=option, value=value) as error:
+    with raises(OptionError, option=option, value=value, expected=expected):
         saliency(Features(np.zeros((5, 1)), 120.0), **options)
-    assert message in str(error.value)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from keypose.errors import ModelError, OptionError
 from keypose.methods.salient import check_memory, salient
 from keypose.model import EdgeCosts, Features
 from reference import naive
-from support.errors import raises
+from support.errors import Pattern, raises
 
 RNG = np.random.default_rng
 
@@ -120,13 +120,23 @@ def test_gaps_and_excluded_frames():
 
 def test_impossible_constraints_are_explained():
     walk = random_walk(50)
-    with raises(OptionError, code="no_selection", value=50):
+    with raises(
+        OptionError,
+        code="no_selection",
+        value=50,
+        problem=Pattern("gaps of 30 to 49 frames, at most 2 keys: loosen one"),
+    ):
         salient(walk, 10, min_gap_frames=30, pins=[10])
-    with raises(OptionError, option="excluded"):
+    with raises(OptionError, option="excluded", problem="frame 7 is both pinned and excluded"):
         salient(walk, pins=[7], excluded=[7])
-    with raises(OptionError, option="pins"):
+    with raises(OptionError, option="pins", problem="frame 50", expected="0 to 49"):
         salient(walk, pins=[50])
-    with raises(OptionError, code="no_selection", value="excluded"):
+    with raises(
+        OptionError,
+        code="no_selection",
+        value="excluded",
+        problem=Pattern("^the first and the last frame are always keys"),
+    ):
         salient(walk, excluded=[0])
     for option, value in {
         "objective": "least",
@@ -144,7 +154,7 @@ def test_impossible_constraints_are_explained():
 
 
 def test_more_pins_than_keys():
-    with raises(OptionError, option="max_keys", value=4):
+    with raises(OptionError, option="max_keys", value=4, problem=Pattern("need at least 5 keys of 50 frames$")):
         salient(random_walk(50), 4, pins=[10, 20, 30])
     assert salient(random_walk(50), pins=range(1, 49)).counts.tolist() == [50]
 
@@ -234,16 +244,18 @@ def test_the_two_ends_of_a_loop_are_one_pose():
     curve = features(around(20, 1))
     assert all(0 not in selection for selection in salient(curve, 6, loop=True, excluded=[20]))
     assert all(0 in selection for selection in salient(curve, 6, loop=True, pins=[20]))
-    with raises(OptionError, option="excluded"):
+    with raises(
+        OptionError, option="excluded", problem=Pattern("^the first and the last frame of a loop are one pose")
+    ):
         salient(curve, loop=True, pins=[0], excluded=[20])
     nearly = around(20, 1)
     nearly[-1] += 0.01
-    with raises(OptionError, option="loop", value=True):
+    with raises(OptionError, option="loop", problem=Pattern("^needs a last pose like the first; it is 0.02 away")):
         salient(features(nearly), loop=True)
 
 
 def test_an_open_clip_is_no_loop():
-    with raises(OptionError, option="loop", value=True):
+    with raises(OptionError, option="loop", problem=Pattern("^needs a last pose like the first; it is 17.7")):
         salient(random_walk(50), loop=True)
 
 
@@ -260,8 +272,9 @@ def test_long_takes_in_a_band():
 
 
 def test_too_much_memory_is_rejected_before_the_search():
-    with raises(OptionError, code="too_much_memory", value=5_000_000):
+    hint = Pattern("^give max_gap_frames= .*, fewer max_keys=")
+    with raises(OptionError, code="too_much_memory", value=5_000_000, hint=hint):
         check_memory(5_000_000, 93, 4_999_999, 100, 2)
-    with raises(OptionError, code="too_much_memory", value=10**9):
+    with raises(OptionError, code="too_much_memory", value=10**9, hint=hint):
         check_memory(10**9, 1, 10, 100, 2)
     check_memory(432_000, 93, 240, 4000, 2)  # an hour at 120 fps, keys within two seconds

@@ -7,6 +7,8 @@ import pickle
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from keypose.errors import ModelError, OptionError
 from keypose.model import Ladder, Selection
@@ -105,11 +107,28 @@ def test_of_neighbouring_cliffs_the_strongest():
     assert [c.keys for c in make_ladder(np.exp(-np.concatenate(([0.0], np.cumsum(drops))))).cliffs()] == [13]
 
 
-def test_cliffs_in_the_second_half_of_the_frames_and_in_rounding_do_not_count():
-    n = 60
-    costs = stairs({50: 4.0}, last=n)
-    assert Ladder.from_order("test", n, range(n), costs, min_keys=2).cliffs() == ()
-    assert [c.keys for c in Ladder.from_order("test", 1000, range(n), costs, min_keys=2).cliffs()] == [50]
+def naive_cliffs(costs: dict[int, float]) -> dict[int, float]:
+    """Return the cliffs by the definition, number by number; the number of keys after the last has no drop."""
+    drops = {n: np.log(costs[n - 1] / costs[n]) for n in costs if n - 1 in costs}
+    strengths = {n: drop - max(drops[n + 1], drops.get(n + 2, -np.inf)) for n, drop in drops.items() if n + 1 in drops}
+    return {
+        n: strength
+        for n, strength in strengths.items()
+        if strength >= 0.1 and strength > strengths.get(n - 1, -np.inf) and strength >= strengths.get(n + 1, -np.inf)
+    }
+
+
+@given(st.lists(st.floats(0.0, 1.5), min_size=2, max_size=40), st.integers(1, 4))
+def test_cliffs_are_those_of_the_definition(drops, min_keys):
+    costs = 7.0 * np.exp(-np.concatenate(([0.0], np.cumsum(drops) / 6)))
+    ladder = make_ladder(costs, min_keys)
+    expected = naive_cliffs(dict(zip(range(min_keys, min_keys + len(costs)), costs.tolist(), strict=True)))
+    found = {cliff.keys: cliff.strength for cliff in ladder.cliffs()}
+    assert found == pytest.approx(expected)
+    assert list(found.values()) == sorted(found.values(), reverse=True)
+
+
+def test_rounding_has_no_cliffs():
     noise = np.concatenate((np.geomspace(1, 1e-7, 10), 1e-8 * np.random.default_rng(0).random(40)))
     assert make_ladder(noise).cliffs() == ()
 
@@ -122,9 +141,10 @@ def test_the_natural_number_is_one_of_the_counts():
 def test_no_cliffs_on_flat_and_on_steadily_falling_curves():
     keys = np.arange(2, 80.0)
     curves = [np.ones(78), np.zeros(78), 0.9**keys, 0.5**keys, 1000 - keys]
-    curves += [keys**-power for power in (0.5, 1.0, 2.0, 3.0)]
-    for costs in curves:
+    for costs in (*curves, keys**-0.5):
         assert make_ladder(costs).cliffs() == (), costs[:4]
+    for power in (1.0, 2.0, 3.0):  # steepest at its start
+        assert [cliff.keys for cliff in make_ladder(keys**-power).cliffs()] == [3]
 
 
 def test_a_cost_that_falls_to_zero_has_a_cliff_there():

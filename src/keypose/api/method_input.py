@@ -1,22 +1,25 @@
-"""Convert a motion and options (joints, ranges, pins, contacts) to the input of a method: features or edge costs."""
+"""Convert a motion and options (joints, ranges, pins, contacts, gaps) to the input of a method: features or edge
+costs."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keypose.arrays import runs
+from keypose.arrays import Ints, runs
 from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.errors import OptionError
+from keypose.extremes import find_extremes
 from keypose.features import JointNames, body_root, build_array_features, compute_features
 from keypose.kinematics import heights_above
 from keypose.methods import METHODS, Method
+from keypose.methods.salient import default_gap_frames
 from keypose.model import EdgeCosts, Features, InbetweenCosts, Motion
-from keypose.options import SelectOptions, check_option_number
+from keypose.options import PIN_WORDS, MethodOptions, SelectOptions, check_option_int, check_option_number
 from keypose.validation import check_int
 
 Source: TypeAlias = Motion | Features | EdgeCosts | InbetweenCosts | ArrayLike
@@ -33,6 +36,9 @@ COMMON_OPTIONS = {
 KEY_COUNT_OPTIONS = ("keys", "tolerance_mm", "auto")  # of select
 FrameRange: TypeAlias = tuple[int | None, int | None] | slice | None
 MIN_FLIGHT_S = 0.1
+MAX_DEFAULT_GAP_S = 4.0  # between keys of a long hold, without ``max_gap_frames``
+
+Result = TypeVar("Result")
 
 
 class FeatureOptions(NamedTuple):
@@ -86,6 +92,17 @@ def count_frames(source: Source) -> int:
         raise OptionError("a single number", expected="a Motion or an array of frames and columns") from None
 
 
+def measures_inbetweens(options: Mapping[str, Any]) -> bool:
+    """Return whether options of a method, not checked yet, make the error of the in-betweens the cost of a span."""
+    cost = options.get("cost")
+    return isinstance(cost, str) and cost == "inbetween"
+
+
+def measures_fitted_inbetweens(options: Mapping[str, Any]) -> bool:
+    """Return whether the cost of a span is the error of fitted curves, not of straight in-betweens."""
+    return measures_inbetweens(options) and bool(options.get("interpolation", "bezier") == "bezier")
+
+
 def build_method_input(
     method: Method,
     source: Source,
@@ -96,7 +113,7 @@ def build_method_input(
 ) -> Features | EdgeCosts | InbetweenCosts:
     """Return the features, or edge costs if the method's options need them, of frames ``start`` to ``stop``."""
     method_input: Features | EdgeCosts | InbetweenCosts
-    if isinstance(source, Motion) and (options or {}).get("cost") == "inbetween":
+    if isinstance(source, Motion) and measures_inbetweens(options or {}):
         has_smoothing = check_option_number(SelectOptions, "smoothing_s", feature_options.smoothing_s) > 0
         unused_options = {
             "fps": feature_options.fps,
@@ -195,11 +212,13 @@ def _items(name: str, value: Any) -> Iterable[Any]:
 
 def _parse_frame_item(motion: object, name: str, item: Any, start: int, stop: int) -> Iterable[int]:
     if name == "pins" and isinstance(item, str):
-        if item != "contacts":
-            raise OptionError(f"{item!r}", option="pins", expected="frames or the word 'contacts'")
+        if item not in PIN_WORDS:
+            words = " and ".join(map(repr, PIN_WORDS))
+            raise OptionError(f"{item!r}", option="pins", expected=f"frames or the words {words}")
         if not isinstance(motion, Motion):
-            raise OptionError("needs a Motion: a plain array has no feet", option="pins", value="contacts")
-        return [frame for frame in contact_frames(motion) if start <= frame < stop]
+            raise OptionError("needs a Motion: a plain array has no body", option="pins", value=item)
+        frames = contact_frames(motion) if item == "contacts" else extreme_frames(motion)
+        return [frame for frame in frames if start <= frame < stop]
     frame = check_int(name, item)
     if not start <= frame < stop:
         raise OptionError(f"frame {frame}", option=name, expected=f"{start} to {stop - 1}")
@@ -226,3 +245,60 @@ def contact_frames(motion: Motion) -> tuple[int, ...]:
         if start > 0 and stop < motion.n_frames and stop - start >= MIN_FLIGHT_S * motion.fps:
             frames.add(start + int(np.argmax(heights[start:stop])))
     return tuple(sorted(frames))
+
+
+def extreme_frames(motion: Motion) -> tuple[int, ...]:
+    """Return the frames of the extremes, at which a part of the body is at the end of its travel."""
+    frames = tuple(extreme.frame for extreme in find_extremes(motion))
+    if not frames:
+        raise OptionError(
+            "has nothing to pin: no part of the body turns back", subject=motion.name, option="pins", value="extremes"
+        )
+    return frames
+
+
+def _gap_options(
+    motion: Motion, max_keys: int | None, options: Mapping[str, Any]
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield maximum gaps between keys, and the options with each: the requested one, else increasing ones.
+
+    Gaps of a second are sufficient for most motions, and wider ones take longer to search. The next gap, up to some
+    seconds, is tried if the selected keys reach the maximum gap, as in a hold, or if there is no selection because many
+    frames are excluded.
+    """
+    max_gap_frames = options.get("max_gap_frames")
+    if max_gap_frames is not None:
+        yield motion.n_frames, dict(options)
+        return
+    min_gap_frames = check_option_int(MethodOptions, "min_gap_frames", options.get("min_gap_frames", 1))
+    gap = max(min_gap_frames, default_gap_frames(motion.n_frames, motion.fps, max_keys))
+    while True:
+        yield gap, {**options, "max_gap_frames": gap}
+        if gap >= motion.n_frames - 1:
+            return
+        gap *= 2
+
+
+def _needs_wider_gap(keys: Ints, gap: int, fps: float) -> bool:
+    """Return whether a wider gap is worth trying."""
+    return len(keys) > 1 and int(np.diff(keys).max()) >= gap and gap < MAX_DEFAULT_GAP_S * fps
+
+
+def try_gaps(
+    motion: Motion,
+    max_keys: int | None,
+    options: Mapping[str, Any],
+    search: Callable[[Mapping[str, Any]], Result],
+    keys_of: Callable[[Result], Ints],
+) -> Iterator[Result]:
+    """Yield the results of a search with increasing maximum gaps, as long as a wider gap is worth trying."""
+    for gap, gap_options in _gap_options(motion, max_keys, options):
+        try:
+            result = search(gap_options)
+        except OptionError:
+            if gap >= motion.n_frames - 1:
+                raise
+            continue
+        yield result
+        if not _needs_wider_gap(keys_of(result), gap, motion.fps):
+            return

@@ -157,7 +157,11 @@ class TimingMap(NamedTuple):
         """Return the note about late frames, if there are any."""
         if not self.n_late_frames:
             return ()
-        return (f"rebake: the last {self.n_late_frames} frames lie beyond the original's end and hold its last detail",)
+        n_late = self.n_late_frames
+        which = "last frame lies" if n_late == 1 else f"last {n_late} frames lie"
+        return (
+            f"rebake: the {which} beyond the original's end and {'holds' if n_late == 1 else 'hold'} its last detail",
+        )
 
 
 def build_timing_map(

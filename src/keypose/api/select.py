@@ -1,14 +1,22 @@
-"""Select keys: one interface to every method, and a report on the result."""
+"""Select keys: one interface to every method."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, cast
+from dataclasses import replace
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from keypose.api.key_count import ErrorMeasure, FittedError, LinearError, check_tolerance_mm, select_automatically
+from keypose.api.key_count import (
+    AUTO_SHARE,
+    ErrorMeasure,
+    FittedErrorMeasure,
+    LadderErrorMeasure,
+    LinearErrorMeasure,
+    auto_tolerance,
+    select_automatically,
+)
 from keypose.api.method_input import (
     FeatureOptions,
     FrameRange,
@@ -17,24 +25,29 @@ from keypose.api.method_input import (
     check_options,
     count_frames,
     find_method,
+    measures_fitted_inbetweens,
+    measures_inbetweens,
     parse_frame_options,
     parse_frame_range,
+    try_gaps,
 )
-from keypose.arrays import Floats, Frozen, Ints, freeze
-from keypose.curves import interpolate_linear
-from keypose.curves.keyed_motion import build_keyed_motion
-from keypose.errors import Hint, OptionError
-from keypose.features import JointNames
+from keypose.arrays import Ints
+from keypose.curves.cubic_fit import compute_inbetween_costs, remove_flips
+from keypose.errors import Hint, OptionError, format_count, format_count_range
+from keypose.extremes import NEAR_S, find_extremes
+from keypose.features import JointNames, build_array_features
 from keypose.methods import METHODS, Methods
 from keypose.methods.farthest import FarthestSearch
 from keypose.methods.refine import RefineTable
 from keypose.methods.refine import refine_table as compute_refine_table
-from keypose.metrics import Score, distances, score_distances
-from keypose.model import Features, Ladder, Motion, Selection
+from keypose.methods.salient import PreferredSearch
+from keypose.model import EdgeCosts, Features, InbetweenCosts, Ladder, Motion, Selection
+from keypose.options import KeyCountOptions, check_option_number
 from keypose.validation import check_bool, check_int
 
-Rebuild: TypeAlias = Callable[[Motion, Ints], Motion]
-CountSource: TypeAlias = Literal["keys", "tolerance", "auto", "own"]
+SPAN_OPTIONS = ("cost", "min_gap_frames", "max_gap_frames", "threads")
+COST_OPTIONS = ("cost", "features", "smoothing_s", "limit_mm", "top_only")  # of ``salient``, that decide on its cost
+EXTREMES_SLACK = 1.05  # factor by which errors may grow for keys at extremes
 
 
 def methods() -> Methods:
@@ -87,6 +100,7 @@ def select(
     keys: int | None = None,
     tolerance_mm: float | None = None,
     auto: bool = False,
+    extremes_first: bool | None = None,
     max_keys: int | None = None,
     **options: Any,
 ) -> Selection:
@@ -94,26 +108,38 @@ def select(
 
     The number is set by ``keys``, or ``tolerance_mm`` (the fewest keys with which no joint of the in-betweens is
     farther from the capture, on a figure of 1.7 m; in-betweens are linear, or those of ``interpolation`` with
-    ``cost="inbetween"``), or ``auto=True`` (by the shape of the error curve, up to ``max_keys``); without any of them
-    the number of keys is the method's own.
+    ``cost="inbetween"``), or ``auto=True`` (the fewest keys with which no joint of curves fitted through them is
+    farther than 1 % of the height from the capture, up to ``max_keys``; ``salient`` then selects by the error of these
+    curves, unless a ``cost`` is given); without any of them the number of keys is the method's own.
+
+    ``extremes_first`` (of ``salient``; the default with ``auto``): of the selections with as many keys that cost at
+    most 5 % more, take the one with most keys at extremes, where a part of the body is at the end of its travel.
     """
+    find_method(method)
     check_key_count_options(keys, tolerance_mm, auto=auto)
+    if max_keys is not None:
+        check_int("max_keys", max_keys)
+    moves_keys = check_extremes_first(extremes_first, motion, method, options, auto=auto)
     if keys is not None:
         n_keys = check_int("keys", keys)
-        if max_keys is not None and n_keys > check_int("max_keys", max_keys):
+        if max_keys is not None and n_keys > max_keys:
             raise OptionError(
                 option="keys",
                 value=n_keys,
                 expected=Hint(f"at most max_keys={max_keys}", f"at most --max-keys {max_keys}"),
             )
-        if options.get("cost") == "inbetween":
+        if measures_inbetweens(options):
             options.setdefault("top_only", True)
-        return selection_with_keys(ladder(motion, method, max_keys=max(n_keys, 2), **options), n_keys)
+        key_ladder = ladder(motion, method, max_keys=max(n_keys, 2), **options)
+        selection = selection_with_keys(key_ladder, n_keys)
+        return put_extremes_first(motion, selection, options) if moves_keys else selection
     if tolerance_mm is not None:
-        return select_within(motion, method, check_tolerance_mm(tolerance_mm), max_keys, options)[1]
-    key_ladder = ladder(motion, method, max_keys=max_keys, **options)
+        tolerance = check_tolerance_mm(tolerance_mm)
+        return select_within(motion, method, tolerance, max_keys, options, extremes_first=moves_keys)[1]
     if auto:
-        return select_automatically(key_ladder, build_error_measure(motion, options))
+        options = auto_options(motion, method, options)
+        return select_auto(motion, method, max_keys, options, extremes_first=moves_keys)[1]
+    key_ladder = ladder(motion, method, max_keys=max_keys, **options)
     if key_ladder.natural is None:
         own = ", ".join(name for name, row in METHODS.items() if row.has_own_count)
         why = "is above max_keys" if METHODS[method].has_own_count else f"does not exist (only {own} have one)"
@@ -145,7 +171,7 @@ def breakdowns(
             )
     if isinstance(extremes, Selection) and extremes.n_frames != count_frames(motion):
         raise OptionError(
-            f"keys of {extremes.n_frames} frames",
+            f"keys of {format_count(extremes.n_frames, 'frame')}",
             option="extremes",
             expected=f"those of the {count_frames(motion)} of the motion",
         )
@@ -180,13 +206,20 @@ def refine_table(
     frames: FrameRange = None,
     **options: Any,
 ) -> RefineTable:
-    """Return the table of Matsuda & Kondo: keys by axis, overlapped and after reduction, for every joint."""
+    """Return the table of Matsuda & Kondo: keys by axis, overlapped and after reduction, for every joint, and the
+    largest error of natural splines through these keys; options as for ``ladder(..., "refine")``.
+
+    Counts are of frames at 30 fps, to which motion at other rates is resampled.
+    """
     row = METHODS["refine"]
     check_options(row, options, (*FeatureOptions._fields, "frames"))
     start, stop = parse_frame_range(frames, count_frames(motion))
     feature_options = FeatureOptions(fps, features, joints, weights, smoothing_s)
     features_of_method = cast(Features, build_method_input(row, motion, feature_options, start, stop))
-    return compute_refine_table(features_of_method, **options)
+    table = compute_refine_table(features_of_method, **options)
+    return RefineTable(
+        tuple(each._replace(key_frames=tuple(frame + start for frame in each.key_frames)) for each in table.rows)
+    )
 
 
 def check_key_count_options(keys: int | None, tolerance_mm: float | None, *, auto: bool) -> None:
@@ -197,6 +230,11 @@ def check_key_count_options(keys: int | None, tolerance_mm: float | None, *, aut
             code="conflicting_options",
             expected=Hint("one of keys=, tolerance_mm= and auto=True", "one of --keys, --tolerance-mm and --auto"),
         )
+
+
+def check_tolerance_mm(value: float) -> float:
+    """Return a tolerance in millimetres, checked."""
+    return check_option_number(KeyCountOptions, "tolerance_mm", value)
 
 
 def selection_with_keys(key_ladder: Ladder, keys: int) -> Selection:
@@ -210,28 +248,79 @@ def selection_with_keys(key_ladder: Ladder, keys: int) -> Selection:
         raise OptionError(f"is too few: {need}", option="keys", value=keys)
     if keys > max_keys:
         raise OptionError(
-            f"is too many: {key_ladder.method} has selections of {min_keys} to {max_keys} keys here",
+            f"is too many: {key_ladder.method} has selections of {format_count_range(min_keys, max_keys, 'key')} here",
             option="keys",
             value=keys,
         )
     return key_ladder.at(keys)
 
 
-def build_error_measure(motion: Source, options: Mapping[str, Any]) -> ErrorMeasure | None:
-    """Return the error measure of in-betweens for the range of the options; None for input without millimetres."""
-    if not isinstance(motion, Motion) or motion.height <= 0:
-        return None
+def check_extremes_first(
+    extremes_first: bool | None, source: Source, method: str, options: Mapping[str, Any], *, auto: bool
+) -> bool:
+    """Return whether keys are to be moved to extremes; by default with ``auto``, if that is possible."""
+    is_first = auto if extremes_first is None else check_bool("extremes_first", extremes_first)
+    if not is_first:
+        return False
+    objective, loop = options.get("objective", "max"), options.get("loop", False)
+    is_optimal = isinstance(method, str) and method == "salient" and isinstance(objective, str) and objective == "max"
+    if isinstance(source, Motion) and is_optimal and loop is False:
+        return True
+    if extremes_first is None:
+        return False
+    raise OptionError(
+        "needs a Motion, the method salient and its objective max, and no loop", option="extremes_first", value=True
+    )
+
+
+def build_extremes_search(
+    motion: Motion, keys: Ints, options: Mapping[str, Any], slack: float = EXTREMES_SLACK
+) -> PreferredSearch | None:
+    """Return the search for selections with as many keys as ``keys``, more of them at extremes, and costs up to
+    ``slack`` times theirs; options as for ``ladder``, checked. None if there is nothing to choose."""
     start, stop = parse_frame_range(options.get("frames"), motion.n_frames)
-    if options.get("cost") == "inbetween" and options.get("interpolation", "bezier") == "bezier":
-        # With these options the cost of a ladder is the largest error itself.
-        is_cost = options.get("measure", "max") == "max" and options.get("objective", "max") == "max"
-        counts_all = options.get("joints") is None and not options.get("weights")
-        return FittedError(motion, start, stop, is_cost=is_cost and counts_all, loop=bool(options.get("loop")))
-    return LinearError(motion, start, stop)
+    extremes = find_extremes(motion[start:stop])
+    if len(keys) < 3 or not extremes:
+        return None
+    weights = np.zeros(stop - start)
+    weights[[extreme.frame for extreme in extremes]] = [extreme.weight for extreme in extremes]
+    feature_options = FeatureOptions(**{name: options[name] for name in FeatureOptions._fields if name in options})
+    span_options = {name: options[name] for name in SPAN_OPTIONS if name in options}
+    return PreferredSearch(
+        build_method_input(METHODS["salient"], motion, feature_options, start, stop, options),
+        (keys - start).astype(np.int32),
+        weights,
+        NEAR_S * motion.fps,
+        slack=slack,
+        **(span_options | parse_frame_options(motion, options, start, stop)),
+    )
+
+
+def put_extremes_first(
+    motion: Source,
+    selection: Selection,
+    options: Mapping[str, Any],
+    is_acceptable: Callable[[Selection], bool] = lambda _: True,
+) -> Selection:
+    """Return ``selection`` with keys moved to extremes, if that is acceptable, else as it is."""
+    assert isinstance(motion, Motion)  # check_extremes_first
+    search = build_extremes_search(motion, selection.frames, options)
+    keys = None if search is None else search.find()
+    if keys is None:
+        return selection
+    start, _ = parse_frame_range(options.get("frames"), motion.n_frames)
+    moved = replace(selection, frames=keys + start)
+    return moved if is_acceptable(moved) else selection
 
 
 def select_within(
-    motion: Source, method: str, tolerance_mm: float, max_keys: int | None, options: Mapping[str, Any]
+    motion: Source,
+    method: str,
+    tolerance_mm: float,
+    max_keys: int | None,
+    options: Mapping[str, Any],
+    *,
+    extremes_first: bool = False,
 ) -> tuple[Ladder, Selection]:
     """Return the ladder, and its selection with fewest keys within the tolerance."""
     if not isinstance(motion, Motion):
@@ -241,12 +330,12 @@ def select_within(
             value=tolerance_mm,
             hint="see ladder(...).costs",
         )
-    errors = build_error_measure(motion, options)
-    if errors is None:
+    if motion.height <= 0:
         raise OptionError(
             "the figure has no height, so nothing can be stated in mm", code="no_height", subject=motion.name
         )
     key_ladder = ladder(motion, method, max_keys=max_keys, **options)
+    errors = _build_error_measure(motion, options)
     selection = errors.first_within(key_ladder, tolerance_mm)
     if selection is None and max_keys is None and key_ladder.counts[-1] < errors.n_frames:
         default_max_keys, key_ladder = (
@@ -258,123 +347,102 @@ def select_within(
         max_count = int(key_ladder.counts[-1])
         raise OptionError(
             f"no selection of {key_ladder.counts[0]} to {max_count} keys stays within {tolerance_mm:g} mm",
-            hint=f"with {max_count} keys it is {errors.max_error_mm(key_ladder.at(max_count)):.4g} mm",
+            hint=f"with {format_count(max_count, 'key')} it is {errors.max_error(key_ladder.at(max_count)):.4g} mm",
+        )
+    if extremes_first:
+        selection = put_extremes_first(
+            motion, selection, options, lambda moved: errors.max_error(moved) <= tolerance_mm
         )
     return key_ladder, selection
 
 
-def _full_ladder(motion: Motion, method: str, n_frames: int, options: Mapping[str, Any], default: Ladder) -> Ladder:
-    """Return the ladder up to a key on every frame, or the default one if that is too much for the method."""
-    try:
-        return ladder(motion, method, max_keys=n_frames, **options)
-    except OptionError:
-        return default
+def _build_error_measure(motion: Motion, options: Mapping[str, Any]) -> ErrorMeasure:
+    """Return the error measure of the in-betweens that the options name; they have been checked, as ``ladder`` does."""
+    start, stop = parse_frame_range(options.get("frames"), motion.n_frames)
+    if measures_fitted_inbetweens(options):
+        costs = compute_inbetween_costs(motion)[start:stop]
+        return FittedErrorMeasure.from_costs(costs, start, loop=bool(options.get("loop")))
+    return LinearErrorMeasure(motion, start, stop)
 
 
-@dataclass(frozen=True, eq=False)
-class SelectionReport(Frozen):
-    """Keys, their ladder, and the errors of their in-betweens."""
+class _AutoSelection(NamedTuple):
+    """A selection with an automatic number of keys, its ladder, their options, and what the number depends on."""
 
     selection: Selection
     ladder: Ladder
-    count_source: CountSource  # how the number of keys was chosen
-    score: Score | None  # position errors in the range; None, like the next two, for a figure without height
-    span_mm: Floats | None  # (K,) largest error from each key to the next; the first one includes frames before its key
-    without_mm: Floats | None  # (K,) largest error around each key if it is removed; None also for a single key
-    span_costs: Floats | None  # (K - 1,) if the method's cost is a sum or maximum over spans
+    options: Mapping[str, Any]
+    errors: ErrorMeasure
+    tolerance: float
 
 
-def select_with_report(
-    motion: Motion,
-    method: str = "salient",
-    *,
-    keys: int | None = None,
-    tolerance_mm: float | None = None,
-    auto: bool = False,
-    max_keys: int | None = None,
-    frames: FrameRange = None,
-    **options: Any,
-) -> SelectionReport:
-    """Return the selection of ``select`` with a report; the ladder is computed once.
+def auto_options(source: Source, method: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of ``ladder`` for an automatic number of keys.
 
-    Without ``keys``, ``tolerance_mm`` or ``auto``: the method's own number of keys, or ``auto`` if it has none.
+    It depends on the error of fitted curves, so ``salient`` selects by this error, unless options decide on the cost.
     """
-    check_key_count_options(keys, tolerance_mm, auto=auto)
-    options["frames"] = frames
-    count_source: CountSource
-    if tolerance_mm is not None:
-        key_ladder, selection = select_within(motion, method, check_tolerance_mm(tolerance_mm), max_keys, options)
-        count_source = "tolerance"
+    is_decided = any(options.get(name) for name in COST_OPTIONS)
+    if method != "salient" or not isinstance(source, Motion) or is_decided:
+        return dict(options)
+    return {**options, "cost": "inbetween"}
+
+
+def select_auto(
+    source: Source, method: str, max_keys: int | None, options: Mapping[str, Any], *, extremes_first: bool = False
+) -> tuple[Ladder, Selection]:
+    """Return the ladder, and its selection with an automatic number of keys; options as ``auto_options`` returns them.
+
+    Flips of the capture get no keys: the ladder is that of the motion without them.
+    """
+    source = remove_flips(source) if isinstance(source, Motion) else source
+
+    def search(search_options: Mapping[str, Any]) -> _AutoSelection:
+        return _search_auto(source, method, max_keys, search_options)
+
+    if isinstance(source, Motion) and measures_inbetweens(options):
+        results = try_gaps(source, max_keys, options, search, lambda result: result.selection.frames)
+        best = min(results, key=lambda result: len(result.selection))
     else:
-        key_ladder = ladder(motion, method, max_keys=max_keys, **options)
-        if keys is not None:
-            if max_keys is None and not key_ladder.counts[0] <= keys <= key_ladder.counts[-1]:
-                key_ladder = ladder(motion, method, max_keys=max(2, keys), **options)
-            selection, count_source = selection_with_keys(key_ladder, keys), "keys"
-        elif auto or key_ladder.natural is None:
-            selection, count_source = select_automatically(key_ladder, build_error_measure(motion, options)), "auto"
-        else:
-            selection, count_source = key_ladder.at(key_ladder.natural), "own"
-    return SelectionReport(
-        selection,
-        key_ladder,
-        count_source,
-        *score_inbetweens(motion, selection, frames, _choose_rebuild(options)),
-        _span_costs(motion, key_ladder, selection, options),
+        best = search(options)
+    if not extremes_first:
+        return best.ladder, best.selection
+    limit = max(best.tolerance, best.errors.max_error(best.selection))
+    return best.ladder, put_extremes_first(
+        source, best.selection, best.options, lambda moved: best.errors.max_error(moved) <= limit
     )
 
 
-def _span_costs(motion: Motion, key_ladder: Ladder, selection: Selection, options: Mapping[str, Any]) -> Floats | None:
-    method = METHODS[key_ladder.method]
-    if method.span_costs is None or options.get("loop"):
-        return None
-    feature_options = FeatureOptions(**{name: options[name] for name in FeatureOptions._fields if name in options})
-    cost_options = {name: options[name] for name in ("cost",) if name in options}
-    return method.span_costs(
-        build_method_input(method, motion, feature_options, 0, motion.n_frames, options),
-        selection.frames,
-        **cost_options,
-    )
+def _search_auto(source: Source, method: str, max_keys: int | None, options: Mapping[str, Any]) -> _AutoSelection:
+    key_ladder = ladder(source, method, max_keys=max_keys, **options)
+    errors, tolerance = build_auto_measure(source, key_ladder, options)
+    is_partial = max_keys is None and key_ladder.counts[-1] < errors.n_frames
+    if is_partial and errors.first_within(key_ladder, tolerance) is None:
+        key_ladder = _full_ladder(source, method, errors.n_frames, options, key_ladder)
+    return _AutoSelection(select_automatically(key_ladder, errors, tolerance), key_ladder, options, errors, tolerance)
 
 
-def _choose_rebuild(options: Mapping[str, Any]) -> Rebuild:
-    is_fitted = options.get("cost") == "inbetween" and options.get("interpolation", "bezier") == "bezier"
-    return _rebuild_fitted if is_fitted else interpolate_linear
+def build_auto_measure(source: Source, key_ladder: Ladder, options: Mapping[str, Any]) -> tuple[ErrorMeasure, float]:
+    """Return the error of fitted curves through selections of a ladder, and the largest one that ``auto`` accepts.
+
+    Edge costs, which have no values to fit, are errors themselves.
+    """
+    if isinstance(source, EdgeCosts):
+        return LadderErrorMeasure(key_ladder), AUTO_SHARE * float(key_ladder.cost_values.max())
+    start, stop = parse_frame_range(options.get("frames"), count_frames(source))
+    is_loop = bool(options.get("loop"))
+    if isinstance(source, Motion):
+        costs = compute_inbetween_costs(source)
+        return FittedErrorMeasure.from_costs(costs[start:stop], start, loop=is_loop), auto_tolerance(source)
+    if isinstance(source, InbetweenCosts):
+        costs = replace(source[start:stop], use_mean=False)
+        return FittedErrorMeasure.from_costs(costs, start, loop=is_loop), auto_tolerance(costs)
+    features = source if isinstance(source, Features) else build_array_features(source, None)
+    part = features[start:stop]
+    return FittedErrorMeasure.from_features(part, start), auto_tolerance(part)
 
 
-def _rebuild_fitted(motion: Motion, keys: Ints) -> Motion:
-    return build_keyed_motion(motion, keys).sample()
-
-
-def score_inbetweens(
-    motion: Motion, selection: Selection, frames: FrameRange = None, rebuild: Rebuild = interpolate_linear
-) -> tuple[Score | None, Floats | None, Floats | None]:
-    """Return ``score``, ``span_mm`` and ``without_mm`` of a selection report."""
+def _full_ladder(source: Source, method: str, n_frames: int, options: Mapping[str, Any], default: Ladder) -> Ladder:
+    """Return the ladder up to a key on every frame, or the default one if that is too much for the method."""
     try:
-        mm_per_unit = motion.mm_per_unit
+        return ladder(source, method, max_keys=n_frames, **options)
     except OptionError:
-        return None, None, None
-    start, stop = parse_frame_range(frames, motion.n_frames)
-    part, keys = motion[start:stop], selection.frames - start
-    world = motion.world_positions()[start:stop]
-
-    def errors_mm(key_frames: Ints) -> Floats:
-        return mm_per_unit * distances(world, rebuild(part, key_frames).world_positions())
-
-    errors = errors_mm(keys)
-    return (
-        score_distances(errors, motion.skeleton.names, start),
-        freeze(np.maximum.reduceat(errors.max(axis=1), np.append(0, keys[1:]))),
-        freeze(_errors_without_key(keys, len(errors), errors_mm)) if len(keys) > 1 else None,
-    )
-
-
-def _errors_without_key(keys: Ints, n_frames: int, errors_mm: Callable[[Ints], Floats]) -> Floats:
-    """Return the largest error around each key if it is removed; every second key is removed at once."""
-    bounds = [0, *keys.tolist(), n_frames]
-    without = np.zeros(len(keys))
-    for first in (0, 1):
-        largest = errors_mm(keys[1 - first :: 2]).max(axis=1)
-        for k in range(first, len(keys), 2):
-            without[k] = largest[bounds[k] : bounds[k + 2]].max()
-    return without
+        return default

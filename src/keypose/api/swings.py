@@ -11,7 +11,8 @@ import numpy as np
 from keypose import kinematics
 from keypose.arrays import Floats
 from keypose.errors import Hint, OptionError
-from keypose.metrics import distances, position_errors_mm
+from keypose.kinematics import distances
+from keypose.metrics import position_errors_mm
 from keypose.model import Motion
 from keypose.options import Fallback, Metric, SwingBoundOptions, SwingOptions, check_option_number
 from keypose.rotations import angle_between

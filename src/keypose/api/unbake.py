@@ -2,36 +2,68 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
-from keypose.api.curve_fitter import CurveFitter, CurveOptions, build_curve_options
-from keypose.api.key_count import check_tolerance_mm, select_automatically
-from keypose.api.method_input import parse_frame_options
-from keypose.api.select import build_error_measure, check_key_count_options, ladder, selection_with_keys
-from keypose.arrays import Ints, freeze_ints
-from keypose.curves.keyed_motion import add_residual
-from keypose.errors import Hint, ModelError, OptionError
-from keypose.methods.salient import default_gap_frames
-from keypose.model import KeyedMotion, Ladder, Motion, Selection
-from keypose.options import Interpolation, MethodOptions, RotationKind, UnbakeOptions, check_option_int
-from keypose.validation import check_bool
+from keypose.api.joint_keys import unbake_per_joint
+from keypose.api.key_count import MAX_CLIFF_FACTOR, auto_tolerance, cliffs_above
+from keypose.api.method_input import FeatureOptions, check_options, find_method, parse_frame_options, try_gaps
+from keypose.api.select import (
+    EXTREMES_SLACK,
+    build_extremes_search,
+    check_extremes_first,
+    check_key_count_options,
+    check_tolerance_mm,
+    ladder,
+    select,
+    selection_with_keys,
+)
+from keypose.arrays import Ints
+from keypose.curves.cubic_fit import compute_inbetween_costs, remove_flips
+from keypose.curves.keyed_motion import CurveFitter, CurveOptions, add_residual, build_curve_options
+from keypose.errors import Hint, OptionError, format_count
+from keypose.features import check_weights
+from keypose.methods import METHODS
+from keypose.methods.base import check_ladder_size
+from keypose.methods.salient import PreferredSearch, default_gap_frames, default_max_keys
+from keypose.model import KeyedMotion, Ladder, Motion, Selection, parse_frames
+from keypose.options import (
+    Interpolation,
+    Measure,
+    MethodOptions,
+    Objective,
+    Per,
+    RotationKind,
+    UnbakeOptions,
+    check_option_int,
+)
+from keypose.validation import check_bool, check_choice
 
 METHOD = "salient"
 UNSUPPORTED_OPTIONS = {  # options of ``select`` that have another meaning here
-    "method": ": choose by another method first, kp.unbake(m, kp.select(m, 'farthest', keys=8))",
     "frames": "; for a part of a motion unbake m[100:400]",
     "cost": ": keys are chosen by the error of the curves that come out",
     "features": ": keys are chosen by the error of the curves that come out",
     "smoothing_s": ": keys are chosen by the error of the curves that come out",
     "fps": "; for another rate unbake m.at_fps(30)",
 }
-MAX_DEFAULT_GAP_S = 4.0  # between keys of a long hold, without ``max_gap_frames``
 # Factor by which polish may reduce the largest error when fewer keys are tried; 1.1 to 1.2 is typical.
 POLISH_GAIN = 1.3
+# Motions that are longer than two sections are searched section by section, with a key between two sections.
+SECTION_FRAMES = 3000
+SECTION_KEYS_FACTOR = 1.5  # keys of a section, at most, relative to its share of the frames
+SECTION_OPTIONS = ("min_gap_frames", "limit_mm", "threads")
+# Factor of the error up to which ``auto`` searches, so that the ladder has the numbers of keys before that of a cliff.
+CLIFF_MARGIN = 1.25
+# Of selections with keys at extremes: how many are tried, and the factor by which polish may reduce their errors more.
+MAX_EXTREMES_TRIES, EXTREMES_POLISH_GAIN = 12, 1.15
 
 
 def unbake(
@@ -41,14 +73,17 @@ def unbake(
     keys: int | None = None,
     tolerance_mm: float | None = None,
     auto: bool = False,
-    interpolation: Interpolation = "bezier",
-    rotation: RotationKind = "quaternion",
+    method: str = METHOD,
+    per: Per = "pose",
+    interpolation: Interpolation | None = None,
+    rotation: RotationKind | None = None,
     shared_tangents: bool = False,
     jump_penalty: float = 0.0,
     polish: bool | None = None,
     polish_weights: Mapping[str, float] | None = None,
     residual: bool = True,
     extremes: Selection | Sequence[int] | None = None,
+    extremes_first: bool | None = None,
     max_keys: int | None = None,
     threads: int | None = None,
     **options: Any,
@@ -58,69 +93,133 @@ def unbake(
 
     The keys are a ``selection`` by any method or plain frames, or only their number is set: by ``keys``,
     ``tolerance_mm`` (the fewest keys with which no joint of the curves is farther from the capture, on a figure of 1.7
-    m), or ``auto=True`` (by the shape of the error curve; default). They are then selected by the error of the fitted
-    curves; ``options`` as for ``select(..., "salient", cost="inbetween")``: pins, excluded, joints, weights,
-    min_gap_frames, max_gap_frames, loop, objective, measure.
+    m), or ``auto=True`` (the default: the fewest within 1 % of the height, or up to a quarter more at a cliff of the
+    error curve). They are then selected by the error of the fitted curves; ``options`` as for
+    ``select(..., "salient", cost="inbetween")``: pins, excluded, joints, weights, min_gap_frames, max_gap_frames, loop,
+    objective, measure. Another ``method`` selects them as ``select`` does, with its own ``options``. Curves omit flips
+    of the capture, unless there is a ``tolerance_mm``.
 
-    ``interpolation``: "bezier" fits cubics to all frames, "natural" is the natural spline through the keys, "linear"
-    interpolates linearly. ``rotation``: quaternions, or "euler" angles in each joint's best order. ``shared_tangents``
+    ``per="joint"`` gives every joint keys of its own: ``keys`` of each, the method's own number (``refine``,
+    ``saliency``), or with ``salient`` the fewest within the tolerance. ``options`` are those of the method.
+
+    ``interpolation``: "bezier" (the default) fits cubics to all frames, "natural" is the natural spline through the
+    keys, "linear" interpolates linearly. ``rotation``: quaternions (the default), or "euler" angles in each joint's
+    best order. Keys per joint by a method that sees Euler angles, any but ``salient``, have natural splines of the
+    Euler angles of the file by default. ``shared_tangents``
     gives a key the same tangent on both sides; ``jump_penalty`` (0.01 is strong) reduces their difference. ``polish``
     adjusts tangents to bring the joints closest to their captured positions, with weight 3 for feet or
     ``polish_weights``; it is the default for Bezier curves of quaternions with free tangents. ``extremes`` are keys
-    marked as such, the others are breakdowns; by default the keys at which the body is slowest.
+    marked as such, the others are breakdowns; by default those at which a part of the body is at the end of its travel.
+    ``extremes_first`` (the default with ``auto``): of the selections with as many keys whose curves have errors up to
+    5 % larger, take the one with most keys at extremes.
     ``max_keys`` is the largest number of keys, and ``threads`` the number of processor cores.
     """
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives")
-    curve_options = build_curve_options(
-        interpolation, rotation, shared_tangents, jump_penalty, polish, polish_weights, threads
-    )
     check_key_count_options(keys, tolerance_mm, auto=auto)
-    fitter = CurveFitter(motion, curve_options)
-    if selection is not None:
-        if options or max_keys is not None or keys is not None or tolerance_mm is not None or auto:
-            raise OptionError(
-                "a selection already contains the keys: give it without keys=, tolerance_mm=, auto= and other options"
+    is_per_joint = check_choice("per", per, get_args(Per)) == "joint"
+    sees_angles = is_per_joint and find_method(method).name != METHOD
+    curve_options = build_curve_options(
+        motion.skeleton,
+        ("natural" if sees_angles else "bezier") if interpolation is None else interpolation,
+        ("euler" if sees_angles else "quaternion") if rotation is None else rotation,
+        shared_tangents,
+        jump_penalty,
+        False if is_per_joint and polish is None else polish,
+        polish_weights,
+        threads,
+    )
+    method = find_method(method).name
+    first = None if extremes_first is None else check_bool("extremes_first", extremes_first)
+    has_key_options = bool(first or options or auto or is_per_joint or method != METHOD)
+    is_count_given = any(each is not None for each in (max_keys, keys, tolerance_mm))
+    if selection is not None and (has_key_options or is_count_given):
+        raise OptionError(
+            "a selection already contains the keys: give it without keys=, tolerance_mm=, auto= and other options"
+        )
+    # A tolerance applies to every frame of the capture.
+    source = motion if tolerance_mm is not None else remove_flips(motion)
+    if is_per_joint:
+        _check_joint_options(method, auto, tolerance_mm, curve_options, first, max_keys)
+        tolerance = None if tolerance_mm is None else check_tolerance_mm(tolerance_mm)
+        keyed = unbake_per_joint(source, method, curve_options, keys, tolerance, options)
+    elif selection is not None or method != METHOD:
+        if selection is None:
+            _check_tolerance_method(tolerance_mm, method)
+            is_automatic = auto or (keys is None and not METHODS[method].has_own_count)
+            selection = select(
+                motion,
+                method,
+                keys=keys,
+                auto=is_automatic,
+                extremes_first=first,
+                max_keys=max_keys,
+                **options,
             )
-        keyed = fitter.fit(parse_frames(selection, motion, "selection"))
-    elif tolerance_mm is not None:
-        keyed = _unbake_within(motion, fitter, curve_options, check_tolerance_mm(tolerance_mm), max_keys, options)
+        keyed = CurveFitter(source, curve_options).fit(parse_frames(selection, motion.n_frames, "selection"))
     else:
-        keyed = fitter.fit(_choose_keys(motion, curve_options, keys, max_keys, options)[0].frames)
+        keyed = _unbake_optimally(source, curve_options, keys, tolerance_mm, first, max_keys, options)
     if extremes is not None:
-        keyed = replace(keyed, extremes=_mark_extremes(keyed.keys, parse_frames(extremes, motion, "extremes")))
+        keyed = replace(keyed, extremes=_mark_extremes(keyed.keys, parse_frames(extremes, motion.n_frames, "extremes")))
     return add_residual(keyed, motion) if check_bool("residual", residual) else keyed
 
 
-def select_automatic_keys(
-    motion: Motion,
-    *,
-    interpolation: Interpolation = "bezier",
-    max_keys: int | None = None,
-    threads: int | None = None,
-    **options: Any,
-) -> tuple[Selection, Ladder]:
-    """Return the keys of ``unbake(motion, auto=True)`` with these options, and their ladder."""
-    curve_options = build_curve_options(interpolation, "quaternion", False, 0.0, None, None, threads)
-    return _choose_keys(motion, curve_options, None, max_keys, options)
+def _check_joint_options(
+    method: str,
+    auto: bool,
+    tolerance_mm: float | None,
+    curve_options: CurveOptions,
+    extremes_first: bool | None,
+    max_keys: int | None,
+) -> None:
+    """Raise OptionError for options that keys per joint do not have."""
+    if method != METHOD:
+        _check_tolerance_method(tolerance_mm, method)
+    if auto and method != METHOD:
+        raise OptionError(f"{method} decides its number of keys itself", option="auto", value=True)
+    for name, is_given in (
+        ("extremes_first", extremes_first is True),
+        ("max_keys", max_keys is not None),
+        ("polish", curve_options.polish),
+    ):
+        if is_given:
+            raise OptionError("is for keys that all joints share", option=name, code="conflicting_options")
 
 
-def parse_frames(selection: Selection | Sequence[int], motion: Motion, name: str) -> Ints:
-    """Return frames given as a selection or plainly: sorted, each once."""
-    if isinstance(selection, Selection):
-        if selection.n_frames != motion.n_frames:
-            raise OptionError(f"keys of {selection.n_frames} frames, the motion has {motion.n_frames}", option=name)
-        return selection.frames
-    try:
-        frames = freeze_ints(np.unique(np.asarray(selection)), (None,), name)
-    except (ModelError, TypeError, ValueError):
+def _check_tolerance_method(tolerance_mm: float | None, method: str) -> None:
+    """Raise OptionError for a tolerance with a method that does not select keys by the error of curves."""
+    if tolerance_mm is not None:
         raise OptionError(
-            option=name, value=selection, expected="what kp.select gives, or frames like (0, 30, 88)"
-        ) from None
-    if not len(frames) or frames[0] < 0 or frames[-1] >= motion.n_frames:
-        outside = frames.tolist()[:1] + frames.tolist()[-1:]
-        raise OptionError(f"frames {outside}", option=name, expected=f"at least one of 0 to {motion.n_frames - 1}")
-    return frames
+            f"has no effect: {method} does not select keys by the error of curves",
+            option="tolerance_mm",
+            value=tolerance_mm,
+            expected=f"a number of keys with it, or the method {METHOD}",
+        )
+
+
+def _unbake_optimally(
+    source: Motion,
+    curve_options: CurveOptions,
+    keys: int | None,
+    tolerance_mm: float | None,
+    extremes_first: bool | None,
+    max_keys: int | None,
+    options: Mapping[str, Any],
+) -> KeyedMotion:
+    """Return the keyed motion with keys that are selected by the error of its curves."""
+    is_auto = keys is None and tolerance_mm is None
+    moves_keys = check_extremes_first(extremes_first, source, METHOD, {**options, "loop": False}, auto=is_auto)
+    if tolerance_mm is not None:
+        keyed = _unbake_within(source, curve_options, check_tolerance_mm(tolerance_mm), max_keys, options)
+    elif keys is not None:
+        keyed = _unbake_to_count(source, curve_options, keys, max_keys, options)
+    else:
+        keyed = _unbake_automatically(source, curve_options, max_keys, options)
+    if not moves_keys:
+        return keyed
+    return _put_extremes_first(
+        source, curve_options, keyed, options, auto_tolerance(source) if is_auto else tolerance_mm
+    )
 
 
 def _mark_extremes(keys: Ints, extremes: Ints) -> Any:
@@ -153,10 +252,107 @@ def _search_ladder(
     motion: Motion, curve_options: CurveOptions, max_keys: int | None, options: Mapping[str, Any]
 ) -> Ladder:
     search = _build_search_options(motion, curve_options, options)
+    if has_sections(motion, max_keys, search):
+        with suppress(OptionError):  # too many constraints for a section
+            return search_sections(motion, max_keys, search)
     if not check_bool("loop", options.get("loop", False)):
         return ladder(motion, METHOD, max_keys=max_keys, **search)
     max_keys_without_seam = None if max_keys is None else max(1, max_keys - 1)  # the seam is a key on both sides
     return _add_seam(ladder(motion, METHOD, max_keys=max_keys_without_seam, **search))
+
+
+def has_sections(motion: Motion, max_keys: int | None, search: Mapping[str, Any]) -> bool:
+    """Return whether keys are searched section by section: the time of a search grows with the square of frames."""
+    if motion.n_frames < 2 * SECTION_FRAMES or any(
+        check_bool(name, search.get(name, False)) for name in ("loop", "top_only")
+    ):
+        return False
+    measure = check_choice("measure", search.get("measure", "max"), get_args(Measure))
+    objective = check_choice("objective", search.get("objective", "max"), get_args(Objective))
+    return measure == objective == "max" and _max_gap_frames(motion, max_keys, search) <= SECTION_FRAMES // 4
+
+
+def _max_gap_frames(motion: Motion, max_keys: int | None, search: Mapping[str, Any]) -> int:
+    gap = search.get("max_gap_frames")
+    if gap is None:
+        return default_gap_frames(motion.n_frames, motion.fps, max_keys)
+    return check_option_int(MethodOptions, "max_gap_frames", gap)
+
+
+def search_sections(motion: Motion, max_keys: int | None, search: Mapping[str, Any]) -> Ladder:
+    """Return a ladder that is optimal among those with keys at the cuts between sections of the motion.
+
+    ``search`` are options of ``ladder``, with ``cost="inbetween"``. Raise OptionError if there is no selection of at
+    most ``max_keys`` keys.
+    """
+    n_frames = motion.n_frames
+    check_options(METHODS[METHOD], {name: search[name] for name in search if name not in FeatureOptions._fields})
+    frame_options = parse_frame_options(motion, search, 0, n_frames)
+    pins, excluded = (np.array(frame_options.get(name, ()), np.int32) for name in ("pins", "excluded"))
+    cost_options = {name: search[name] for name in ("interpolation", "measure") if name in search}
+    joints = "all" if search.get("joints") is None else search["joints"]
+    costs = compute_inbetween_costs(motion, joints, search.get("weights"), **cost_options)
+    gap = _max_gap_frames(motion, max_keys, search)
+    options = {name: search[name] for name in SECTION_OPTIONS if name in search} | {"max_gap_frames": gap}
+    min_keys = len(pins) + -(-n_frames // gap)
+    top = default_max_keys(n_frames, min_keys) if max_keys is None else max_keys
+    check_ladder_size(top)
+    cuts = [0, *_choose_cuts(motion, pins, excluded), n_frames - 1]
+    ladders = []
+    for first, last in pairwise(cuts):
+        section_frames = {
+            name: (frames[(frames >= first) & (frames <= last)] - first).tolist()
+            for name, frames in (("pins", pins), ("excluded", excluded))
+        }
+        n_section = last - first + 1
+        share = math.ceil(SECTION_KEYS_FACTOR * top * n_section / n_frames)
+        section_min_keys = len(section_frames["pins"]) + -(-n_section // gap)
+        section_top = min(max(share, default_max_keys(n_section, section_min_keys)), top, n_section)
+        ladders.append(ladder(costs[first : last + 1], METHOD, max_keys=section_top, **options, **section_frames))
+    return _join_ladders(ladders, cuts, top)
+
+
+def _choose_cuts(motion: Motion, pins: Ints, excluded: Ints) -> list[int]:
+    """Return the frames between sections: pins, else the stillest frames of two seconds, where keys are likely."""
+    n_frames, reach = motion.n_frames, min(round(motion.fps), SECTION_FRAMES // 4)
+    cuts = []
+    for middle in np.linspace(0, n_frames - 1, round(n_frames / SECTION_FRAMES) + 1).astype(int).tolist()[1:-1]:
+        near = np.arange(middle - reach, middle + reach + 1)
+        pinned = near[np.isin(near, pins)]
+        candidates = pinned if len(pinned) else near[~np.isin(near, excluded)]
+        if len(candidates):
+            world = motion[middle - reach - 1 : middle + reach + 2].world_positions()
+            speeds = np.linalg.norm(world[2:] - world[:-2], axis=-1).mean(axis=-1)
+            cuts.append(int(candidates[speeds[candidates - near[0]].argmin()]))
+    return cuts
+
+
+def _join_ladders(ladders: Sequence[Ladder], cuts: Sequence[int], max_keys: int) -> Ladder:
+    """Return the ladder of consecutive sections: each further key goes to the section with the highest cost."""
+    section_paths = [
+        [frames[:-1] + np.int32(first) for frames in np.split(each.frames, np.cumsum(each.counts)[:-1])]
+        for each, first in zip(ladders, cuts[:-1], strict=True)
+    ]  # without their last keys, which are the first ones of the next sections
+    positions = [0] * len(ladders)
+    counts: list[int] = []
+    costs: list[float] = []
+    paths: list[NDArray[np.integer[Any]]] = []
+    while True:
+        section_costs = [float(each.cost_values[at]) for each, at in zip(ladders, positions, strict=True)]
+        path = [frames[at] for frames, at in zip(section_paths, positions, strict=True)]
+        n_keys = sum(map(len, path)) + 1
+        if n_keys > max_keys:
+            break
+        counts.append(n_keys)
+        costs.append(max(section_costs))
+        paths += [*path, np.array(cuts[-1:], np.int32)]
+        worst = int(np.argmax(section_costs))
+        positions[worst] += 1
+        if positions[worst] == len(ladders[worst].counts):
+            break
+    if not counts:
+        raise OptionError(f"no selection with keys at {cuts}", code="no_selection", value=max_keys)
+    return Ladder.from_paths(METHOD, cuts[-1] + 1, counts, np.concatenate(paths), costs)
 
 
 def _add_seam(key_ladder: Ladder) -> Ladder:
@@ -167,76 +363,43 @@ def _add_seam(key_ladder: Ladder) -> Ladder:
     )
 
 
-def _gap_options(
-    motion: Motion, max_keys: int | None, options: Mapping[str, Any]
-) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield maximum gaps between keys, and the options with each: the requested one, else increasing ones.
-
-    Gaps of a second are sufficient for most motions, and wider ones take longer to search. The next gap, up to some
-    seconds, is tried if the selected keys reach the maximum gap, as in a hold, or if there is no selection because many
-    frames are excluded.
-    """
-    max_gap_frames = options.get("max_gap_frames")
-    if max_gap_frames is not None:
-        yield motion.n_frames, dict(options)
-        return
-    min_gap_frames = check_option_int(MethodOptions, "min_gap_frames", options.get("min_gap_frames", 1))
-    gap = max(min_gap_frames, default_gap_frames(motion.n_frames, motion.fps, max_keys))
-    while True:
-        yield gap, {**options, "max_gap_frames": gap}
-        if gap >= motion.n_frames - 1:
-            return
-        gap *= 2
-
-
-def _needs_wider_gap(keys: Ints, gap: int, fps: float) -> bool:
-    """Return whether a wider gap is worth trying."""
-    return len(keys) > 1 and int(np.diff(keys).max()) >= gap and gap < MAX_DEFAULT_GAP_S * fps
-
-
-def _choose_keys(
-    motion: Motion, curve_options: CurveOptions, keys: int | None, max_keys: int | None, options: Mapping[str, Any]
-) -> tuple[Selection, Ladder]:
-    max_count = None if max_keys is None else check_option_int(UnbakeOptions, "max_keys", max_keys)
-    n_keys = None if keys is None else check_option_int(UnbakeOptions, "keys", keys)
-    if n_keys is not None and n_keys > motion.n_frames:
+def _unbake_to_count(
+    motion: Motion, curve_options: CurveOptions, keys: int, max_keys: int | None, options: Mapping[str, Any]
+) -> KeyedMotion:
+    """Return the keyed motion with a number of keys."""
+    max_count = _check_max_keys(max_keys)
+    n_keys = check_option_int(UnbakeOptions, "keys", keys)
+    if n_keys > motion.n_frames:
         raise OptionError(
-            f"is too many: {motion.name!r} has only {motion.n_frames} frames", option="keys", value=n_keys
+            f"is too many: {motion.name!r} has only {format_count(motion.n_frames, 'frame')}",
+            option="keys",
+            value=n_keys,
         )
-    if n_keys is not None and max_count is not None and n_keys > max_count:
+    if max_count is not None and n_keys > max_count:
         raise OptionError(
             option="keys",
             value=n_keys,
             expected=Hint(f"at most max_keys={max_count}", f"at most --max-keys {max_count}"),
         )
-    result: tuple[Selection, Ladder] | None = None
-    for gap, gap_options in _gap_options(motion, n_keys or max_count, options):
-        try:
-            result = _choose_keys_with_gap(motion, curve_options, n_keys, max_count, gap_options)
-        except OptionError:
-            if gap >= motion.n_frames - 1:
-                raise
-            continue
-        if not _needs_wider_gap(result[0].frames, gap, motion.fps):
-            break
-    assert result is not None
-    return result
+
+    def select_keys(gap_options: Mapping[str, Any]) -> Ints:
+        return selection_with_keys(_search_top(motion, curve_options, n_keys, gap_options), n_keys).frames
+
+    *_, frames = try_gaps(motion, n_keys, options, select_keys, lambda frames: frames)
+    return CurveFitter(motion, curve_options).fit(frames)
 
 
-def _choose_keys_with_gap(
-    motion: Motion, curve_options: CurveOptions, keys: int | None, max_keys: int | None, options: Mapping[str, Any]
-) -> tuple[Selection, Ladder]:
-    if keys is not None:
-        key_ladder = _search_ladder(motion, curve_options, max(keys, 2), {**options, "top_only": True})
-        return selection_with_keys(key_ladder, keys), key_ladder
-    search = _build_search_options(motion, curve_options, options)
-    key_ladder = _search_ladder(motion, curve_options, max_keys, options)
-    return select_automatically(key_ladder, build_error_measure(motion, {**search, "loop": False})), key_ladder
+def _search_top(motion: Motion, curve_options: CurveOptions, keys: int, options: Mapping[str, Any]) -> Ladder:
+    """Return the ladder without the selections that cost more than its last one, of at most ``keys`` keys."""
+    return _search_ladder(motion, curve_options, max(keys, 2), {**options, "top_only": True})
+
+
+def _check_max_keys(max_keys: int | None) -> int | None:
+    return None if max_keys is None else check_option_int(UnbakeOptions, "max_keys", max_keys)
 
 
 def _unbake_within(
     motion: Motion,
-    fitter: CurveFitter,
     curve_options: CurveOptions,
     tolerance_mm: float,
     max_keys: int | None,
@@ -250,67 +413,179 @@ def _unbake_within(
             subject=motion.name,
             hint=Hint("give keys=", "give --keys"),
         )
-    max_count = None if max_keys is None else check_option_int(UnbakeOptions, "max_keys", max_keys)
-    best: KeyedMotion | None = None
-    for gap, gap_options in _gap_options(motion, max_count, options):
-        try:
-            keyed = _fit_fewest_keys(motion, fitter, curve_options, tolerance_mm, max_count, gap_options)
-        except OptionError:
-            if gap >= motion.n_frames - 1:
-                raise
-            continue
-        if best is None or keyed.n_keys < best.n_keys:
-            best = keyed
-        if not _needs_wider_gap(keyed.keys, gap, motion.fps):
-            break
-    assert best is not None
-    return best
+    return _ToleranceSearch(motion, curve_options, tolerance_mm, _check_max_keys(max_keys)).run(options).keyed
 
 
-def _fit_fewest_keys(
-    motion: Motion,
-    fitter: CurveFitter,
-    curve_options: CurveOptions,
-    tolerance_mm: float,
-    max_keys: int | None,
-    options: Mapping[str, Any],
+def _unbake_automatically(
+    motion: Motion, curve_options: CurveOptions, max_keys: int | None, options: Mapping[str, Any]
 ) -> KeyedMotion:
-    # The cost is the error of the spans before polish, which reduces it somewhat.
-    is_error = curve_options.is_search_curve and _is_max_error(options)
-    limit = tolerance_mm * (POLISH_GAIN if curve_options.polish else 1 + 1e-9) if is_error else np.inf
-    above, key_ladder = 0, None
-    for top in (max_keys,) if max_keys is not None else (None, motion.n_frames):
-        key_ladder = _search_ladder_up_to(motion, curve_options, top, options, limit)
-        for keys in key_ladder.counts[(key_ladder.counts > above) & (key_ladder.cost_values <= limit)].tolist():
-            keyed = fitter.fit_within(key_ladder.at(keys).frames, tolerance_mm)
-            if keyed is not None:
-                return keyed
-        above = int(key_ladder.counts[-1])
-        if above == motion.n_frames:
+    """Return the keyed motion with the fewest keys within 1 % of the height, or with up to a quarter more at a cliff.
+
+    If the options leave no such selection, it has the most keys that they permit.
+    """
+    max_count = _check_max_keys(max_keys)
+    search = _ToleranceSearch(motion, curve_options, auto_tolerance(motion), max_count, CLIFF_MARGIN)
+    try:
+        result = search.run(options)
+    except OptionError as error:
+        if error.code != "no_selection":
+            raise
+        return _unbake_to_top(motion, curve_options, max_count or motion.n_frames, options)
+    key_ladder = search.extend_ladder(result)
+    at_cliffs = (search.fit(key_ladder.at(keys)) for keys in cliffs_above(key_ladder, result.keyed.n_keys))
+    return next((keyed for keyed in at_cliffs if keyed is not None), result.keyed)
+
+
+def _unbake_to_top(
+    motion: Motion, curve_options: CurveOptions, max_keys: int, options: Mapping[str, Any]
+) -> KeyedMotion:
+    """Return the keyed motion with the most keys that the options permit, up to ``max_keys``."""
+
+    def select_keys(gap_options: Mapping[str, Any]) -> Ints:
+        key_ladder = _search_top(motion, curve_options, max_keys, gap_options)
+        return key_ladder.at(int(key_ladder.counts[-1])).frames
+
+    *_, frames = try_gaps(motion, max_keys, options, select_keys, lambda frames: frames)
+    return CurveFitter(motion, curve_options).fit(frames)
+
+
+class _SearchResult(NamedTuple):
+    """The fewest keys within a tolerance, their ladder, and the options of its search."""
+
+    keyed: KeyedMotion
+    ladder: Ladder
+    options: Mapping[str, Any]
+
+
+class _ToleranceSearch:
+    """Search for the fewest keys such that the final curves are within a tolerance.
+
+    The ladder that it finds them in goes up to costs of ``margin`` times the largest that may be within the tolerance.
+    """
+
+    def __init__(
+        self,
+        motion: Motion,
+        curve_options: CurveOptions,
+        tolerance: float,
+        max_keys: int | None,
+        margin: float = 1.0,
+    ) -> None:
+        self._motion, self._curve_options = motion, curve_options
+        self._tolerance, self._max_keys, self._margin = tolerance, max_keys, margin
+        self._fitter = CurveFitter(motion, curve_options)
+
+    def run(self, options: Mapping[str, Any]) -> _SearchResult:
+        """Return the fewest keys; raise an OptionError if no selection is within the tolerance."""
+        results = try_gaps(self._motion, self._max_keys, options, self._search_gap, lambda found: found.keyed.keys)
+        return min(results, key=lambda found: found.keyed.n_keys)
+
+    def extend_ladder(self, result: _SearchResult) -> Ladder:
+        """Return the ladder of ``result``, or one with more numbers of keys if cliffs above it depend on them."""
+        n_keys, counts = result.keyed.n_keys, result.ladder.counts
+        last = min(self._max_keys or self._motion.n_frames, int(MAX_CLIFF_FACTOR * n_keys) + 2)
+        if counts[0] <= max(2, n_keys - 1) and counts[-1] >= last:
+            return result.ladder
+        return _search_ladder(self._motion, self._curve_options, max(last, int(counts[-1])), result.options)
+
+    def fit(self, selection: Selection) -> KeyedMotion | None:
+        """Return the curves through a selection if they are within the tolerance."""
+        return self._fitter.fit_within(selection.frames, self._tolerance)
+
+    def _search_gap(self, options: Mapping[str, Any]) -> _SearchResult:
+        # The cost is the error of the spans before polish, which reduces it somewhat.
+        is_error = self._curve_options.is_search_curve and _is_max_error(options)
+        gain = POLISH_GAIN if self._curve_options.polish else 1 + 1e-9
+        limit = self._tolerance * gain if is_error else np.inf
+        above, key_ladder = 0, None
+        for top in (self._max_keys,) if self._max_keys is not None else (None, self._motion.n_frames):
+            key_ladder = self._search_ladder_up_to(top, options, limit * self._margin)
+            for keys in key_ladder.counts[(key_ladder.counts > above) & (key_ladder.cost_values <= limit)].tolist():
+                keyed = self.fit(key_ladder.at(keys))
+                if keyed is not None:
+                    return _SearchResult(keyed, key_ladder, options)
+            above = int(key_ladder.counts[-1])
+            if above == self._motion.n_frames:
+                break
+        assert key_ladder is not None
+        min_error = self._fitter.max_error_mm(self._fitter.fit(key_ladder.at(above).frames))
+        raise OptionError(
+            f"no keys stay within {self._tolerance:g} mm",
+            code="no_selection",
+            value=self._tolerance,
+            hint=f"with {format_count(above, 'key')} the largest error is {min_error:.4g} mm",
+        )
+
+    def _search_ladder_up_to(self, max_keys: int | None, options: Mapping[str, Any], limit: float) -> Ladder:
+        """Return the ladder up to a cost of ``limit``; the whole ladder if every cost is higher."""
+        if np.isfinite(limit):
+            try:
+                return _search_ladder(self._motion, self._curve_options, max_keys, {**options, "limit_mm": limit})
+            except OptionError:  # there is no such cost, or another error, which the whole ladder will raise
+                pass
+        return _search_ladder(self._motion, self._curve_options, max_keys, options)
+
+
+def _put_extremes_first(
+    motion: Motion,
+    curve_options: CurveOptions,
+    keyed: KeyedMotion,
+    options: Mapping[str, Any],
+    tolerance_mm: float | None,
+) -> KeyedMotion:
+    """Return the keyed motion with as many keys, more of them at extremes, and errors up to 5 % larger or within the
+    tolerance."""
+    gap = max(int(np.diff(keyed.keys).max(initial=1)), default_gap_frames(motion.n_frames, motion.fps, keyed.n_keys))
+    search_options = _build_search_options(motion, curve_options, {"max_gap_frames": gap, **options})
+    frame_options = parse_frame_options(motion, search_options, 0, motion.n_frames)
+    slack = EXTREMES_SLACK * (EXTREMES_POLISH_GAIN if curve_options.polish else 1.0)
+    fitter = CurveFitter(motion, curve_options)
+    error_mm = fitter.max_error_mm(keyed)
+    limit_mm = max(error_mm, min(EXTREMES_SLACK * error_mm, np.inf if tolerance_mm is None else tolerance_mm))
+    moved = []
+    for keys in _split_keys(keyed.keys) if curve_options.is_search_curve else [keyed.keys]:
+        first, last = int(keys[0]), int(keys[-1])
+        part_frames = {
+            name: tuple(frame - first for frame in frames if first <= frame <= last)
+            for name, frames in frame_options.items()
+        }
+        part = motion if last - first == motion.n_frames - 1 else motion[first : last + 1]
+        search = build_extremes_search(part, keys - first, search_options | part_frames, slack)
+        moved.append(keys if search is None else _find_within(search, fitter, keys, limit_mm))
+    moved_keys = np.unique(np.concatenate(moved)).astype(np.int32)
+    return keyed if np.array_equal(moved_keys, keyed.keys) else fitter.fit_within(moved_keys, limit_mm) or keyed
+
+
+def _split_keys(keys: Ints) -> list[Ints]:
+    """Return the keys of each section of a long motion; a section starts with the last key of the one before it."""
+    n_sections = max(1, round(int(keys[-1] - keys[0]) / SECTION_FRAMES))
+    ends = np.linspace(keys[0], keys[-1], n_sections + 1)[1:-1]
+    cuts = np.unique([0, *np.searchsorted(keys, ends).tolist(), len(keys) - 1])
+    return [keys[first : last + 1] for first, last in pairwise(cuts.tolist())] if len(keys) > 1 else [keys]
+
+
+def _find_within(search: PreferredSearch, fitter: CurveFitter, keys: Ints, limit_mm: float) -> Ints:
+    """Return the best keys that ``search`` finds whose curves are within the limit; ``keys`` if there are none."""
+    first = int(keys[0])
+    accepted = set(pairwise((keys - first).tolist()))
+    for left in reversed(range(MAX_EXTREMES_TRIES)):
+        if not left:  # only spans that need no polish, or that have been polished
+            search.limit_costs(limit_mm, accepted)
+        found = search.find()
+        if found is None:
             break
-    assert key_ladder is not None
-    min_error_mm = fitter.max_error_mm(fitter.fit(key_ladder.at(above).frames))
-    raise OptionError(
-        f"no keys stay within {tolerance_mm:g} mm",
-        code="no_selection",
-        value=tolerance_mm,
-        hint=f"with {above} keys the largest error is {min_error_mm:.4g} mm",
-    )
-
-
-def _search_ladder_up_to(
-    motion: Motion, curve_options: CurveOptions, max_keys: int | None, options: Mapping[str, Any], limit: float
-) -> Ladder:
-    """Return the ladder up to a cost of ``limit``; the whole ladder if every cost is higher."""
-    if np.isfinite(limit):
-        try:
-            return _search_ladder(motion, curve_options, max_keys, {**options, "limit_mm": limit})
-        except OptionError:  # there is no such cost, or another error, which the whole ladder will raise
-            pass
-    return _search_ladder(motion, curve_options, max_keys, options)
+        beyond = [(start - first, stop - first) for start, stop in fitter.spans_beyond(found + first, limit_mm)]
+        if not beyond:
+            return found + first
+        accepted |= set(pairwise(found.tolist())).difference(beyond)
+        for span in beyond:  # polish reduces their errors less than those of others
+            search.forbid(*span)
+    return keys
 
 
 def _is_max_error(options: Mapping[str, Any]) -> bool:
     """Return whether the cost of a ladder is the largest error of all joints."""
-    plain = options.get("measure", "max") == "max" and options.get("objective", "max") == "max"
-    return plain and options.get("joints") is None and not options.get("weights")
+    measure = check_choice("measure", options.get("measure", "max"), get_args(Measure))
+    objective = check_choice("objective", options.get("objective", "max"), get_args(Objective))
+    counts_all = options.get("joints") is None and not check_weights(options.get("weights"))
+    return measure == objective == "max" and counts_all

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import Floats
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.methods.base import Method, resolve_max_keys
 from keypose.model import Features, Ladder, Selection
 from keypose.validation import check_int
@@ -93,7 +93,10 @@ class FarthestSearch:
         return self.ladder().at(len(self._keys))
 
     def __repr__(self) -> str:
-        return f"FarthestSearch({len(self._keys)} keys of {len(self._values)} frames, radius {self._radius:g})"
+        return (
+            f"FarthestSearch({format_count(len(self._keys), 'key')} of "
+            f"{format_count(len(self._values), 'frame')}, radius {self._radius:g})"
+        )
 
     def _visit(self, key: int) -> None:
         """Update the squares with a new key."""

@@ -24,7 +24,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TypeAlias
@@ -34,7 +34,7 @@ from numpy.typing import NDArray
 
 from keypose import _core
 from keypose.arrays import Bools, Floats, Ints
-from keypose.errors import Hint, OptionError
+from keypose.errors import Hint, OptionError, format_count
 from keypose.methods.base import Method, check_ladder_size, resolve_max_keys
 from keypose.model import EdgeCosts, Features, InbetweenCosts, Ladder
 from keypose.validation import check_bool, check_choice, check_int, check_number
@@ -46,6 +46,10 @@ MAX_THREADS = 256
 WINDOW_VALUES, PARENT_VALUES = 1 << 27, 1 << 26
 MAX_MEMORY_SHARE = 0.7  # of the machine's memory for one search
 DEFAULT_GAP_S = 1.0  # for cost="inbetween", unless few keys need more
+# Of preferred frames: the share of a weight that a key at the end of the near range costs, and the share of the largest
+# weight that a span of the largest cost does.
+NEAR_PENALTY, COST_PENALTY = 0.25, 0.02
+LIMIT_ROUNDING = 1e-12  # so that a selection is within the limit that is its own cost
 LOOP_TOLERANCE = 1e-3  # maximum distance of the ends of a loop, relative to the diameter
 
 
@@ -96,6 +100,88 @@ def salient(
     return Ladder.from_paths("salient", features.n_frames, counts, frames, problem.to_cost_units(costs[counts]))
 
 
+class PreferredSearch:
+    """Search for the keys, in place of given ones, of which most are at preferred frames.
+
+    Of all selections of as many keys whose spans cost at most ``slack`` times the most expensive span of ``keys``, it
+    finds the one with the lowest penalty, exactly. ``weights`` (T,) are above 0 at preferred frames. The penalty is the
+    weight of every preferred frame that has no key within ``near_frames``; for one that has, up to ``NEAR_PENALTY`` of
+    its weight, in proportion to the distance; and for the cost of each span up to ``COST_PENALTY`` of the largest
+    weight: squared, relative to the limit.
+    """
+
+    def __init__(
+        self,
+        features: MethodInput,
+        keys: Ints,
+        weights: Floats,
+        near_frames: float,
+        *,
+        slack: float = 1.0,
+        cost: str = "chord",
+        pins: Sequence[int] = (),
+        excluded: Sequence[int] = (),
+        min_gap_frames: int = 1,
+        max_gap_frames: int | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self._n_keys = len(keys)
+        problem = _Problem.from_options(
+            features, "max", cost, pins, excluded, min_gap_frames, max_gap_frames, len(keys), threads
+        )
+        max_cost = slack * float(problem.span_costs(keys).max())
+        self._problem = replace(problem, limit=max_cost)
+        costs = self._problem.span_costs_within()
+        reach = 1 + int(np.flatnonzero(np.isfinite(costs).any(axis=0)).max(initial=0))
+        self._costs = costs[:, :reach]
+        relative = self._costs / max_cost if max_cost > 0 else self._costs  # all finite costs are 0 then
+        missed = compute_missed_weights(weights, near_frames, reach)
+        self._penalties = np.ascontiguousarray(missed + COST_PENALTY * float(weights.max()) * relative**2)
+
+    def cost(self, keys: Ints) -> float:
+        """Return the cost of a selection, that of its most expensive span."""
+        return float(self._problem.span_costs(keys).max())
+
+    def forbid(self, start: int, stop: int) -> None:
+        """Exclude the selections in which ``start`` and ``stop`` are neighbouring keys."""
+        self._penalties[start, stop - start - 1] = np.inf
+
+    def limit_costs(self, max_cost: float, exceptions: Iterable[tuple[int, int]]) -> None:
+        """Exclude the selections in which two neighbouring keys cost more, unless they are one of ``exceptions``."""
+        is_beyond = self._costs > max_cost
+        for start, stop in exceptions:
+            is_beyond[start, stop - start - 1] = False
+        self._penalties[is_beyond] = np.inf
+
+    def find(self) -> Ints | None:
+        """Return the keys with the lowest penalty; None if all selections are excluded."""
+        n, reach = self._penalties.shape
+        problem = replace(self._problem, source=EdgeCosts(n, reach, self._penalties), objective="sum")
+        costs, keys = problem.solve_line(self._n_keys)
+        return keys[self._n_keys] if np.isfinite(costs[self._n_keys]) else None
+
+
+def compute_missed_weights(weights: Floats, near_frames: float, max_gap_frames: int) -> Floats:
+    """Return the penalties (T, max_gap_frames) of the spans from frame i to i + 1, i + 2, ... for the preferred frames
+    inside them."""
+    n, near = len(weights), int(near_frames)
+    padded = np.append(weights, np.zeros(max_gap_frames + 1))
+    sums = np.append(0.0, np.cumsum(padded))
+    shares = NEAR_PENALTY * np.arange(near + 1) / max(near_frames, 1.0)  # by the distance of the nearest key
+    frames = np.arange(n)
+    penalties = np.zeros((n, max_gap_frames))
+    for gap in range(2, max_gap_frames + 1):
+        from_start = min(near, gap // 2)  # frames nearest to the first key, and to the last
+        from_end = min(near, gap - 1 - from_start)
+        penalty = penalties[:, gap - 1]
+        for distance in range(1, from_start + 1):
+            penalty += shares[distance] * padded[frames + distance]
+        for distance in range(1, from_end + 1):
+            penalty += shares[distance] * padded[frames + gap - distance]
+        penalty += sums[frames + gap - from_end] - sums[frames + from_start + 1]
+    return penalties
+
+
 def _check_inbetween_options(
     source: MethodInput, cost: str, interpolation: str, measure: str, limit_mm: float | None, top_only: bool
 ) -> None:
@@ -114,6 +200,59 @@ def _check_inbetween_options(
         raise OptionError(
             "is for cost inbetween: other costs take no longer for all", option="top_only", value=top_only
         )
+
+
+class FewestKeys:
+    """The fewest keys whose spans cost at most a limit, for any limit up to ``max_limit``; ties: the lowest cost.
+
+    Two neighbouring keys are at most ``max_gap_frames`` apart.
+    """
+
+    def __init__(
+        self,
+        costs: InbetweenCosts,
+        max_limit: float,
+        max_gap_frames: int,
+        *,
+        pins: Sequence[int] = (),
+        excluded: Sequence[int] = (),
+        min_gap_frames: int = 1,
+        threads: int | None = None,
+    ) -> None:
+        problem = _Problem.from_options(
+            costs, "max", "chord", pins, excluded, min_gap_frames, max_gap_frames, None, threads
+        )
+        self.max_gap_frames = problem.max_gap
+        table = replace(problem, limit=max_limit).span_costs_within()
+        table[:, : problem.min_gap - 1] = np.inf
+        table[~problem.allowed] = np.inf
+        frames = np.arange(len(table))
+        stops = frames[:, None] + 1 + np.arange(table.shape[1])
+        table[(stops >= len(table)) | ~problem.allowed[np.minimum(stops, len(table) - 1)]] = np.inf
+        self._span_costs = table  # (T, reach) from each frame to the next ones
+
+    def find(self, limit: float) -> Ints | None:
+        """Return the keys (K,), which include the first and the last frame; None if there are none."""
+        n_frames = len(self._span_costs)
+        costs, before = np.full(n_frames, np.inf), np.full(n_frames, -1, np.int32)
+        costs[0] = 0.0
+        reached = np.zeros(1, np.intp)  # the frames that need as many keys as the last ones found
+        while not np.isfinite(costs[-1]):
+            row, gap = np.nonzero(self._span_costs[reached] <= limit)
+            starts, stops = reached[row], reached[row] + 1 + gap
+            is_new = np.isinf(costs[stops])
+            starts, stops = starts[is_new], stops[is_new]
+            if not len(stops):
+                return None
+            largest = np.maximum(costs[starts], self._span_costs[starts, stops - starts - 1])
+            order = np.lexsort((starts, largest, stops))
+            first = order[np.diff(stops[order], prepend=-1) > 0]
+            reached = stops[first]
+            costs[reached], before[reached] = largest[first], starts[first]
+        keys = [n_frames - 1]
+        while keys[-1] > 0:
+            keys.append(int(before[keys[-1]]))
+        return np.array(keys[::-1], np.int32)
 
 
 def span_costs(features: Features | InbetweenCosts, keys: Ints, *, cost: str = "chord") -> Floats:
@@ -198,17 +337,18 @@ class _Problem:
         n = self.source.n_frames
         ends = 1 if is_loop else 2
         min_keys = max(int(self.pinned[1:-1].sum()) + ends, -(-(n - 1) // self.max_gap) + ends - 1)
-        default_keys = min(max(MIN_DEFAULT_KEYS, n // DEFAULT_FRAMES_PER_KEY), MAX_DEFAULT_KEYS)
         possible = (n - 1) // self.min_gap + ends - 1  # more keys do not fit
         top = min(
-            resolve_max_keys(max_keys, n, default=max(default_keys, 2 * min_keys), min_keys=ends), max(possible, ends)
+            resolve_max_keys(max_keys, n, default=default_max_keys(n, min_keys), min_keys=ends), max(possible, ends)
         )
         if min_keys > top and (max_keys is None or top < max_keys):
             raise OptionError(self.explain_failure(top), code="no_selection", value=n)
         if min_keys > top:
-            why = f"{int(self.pinned.sum())} pins and gaps of at most {self.max_gap} frames"
+            why = f"{int(self.pinned.sum())} pins and gaps of at most {format_count(self.max_gap, 'frame')}"
             raise OptionError(
-                f"is too few: {why} need at least {min_keys} keys of {n} frames", option="max_keys", value=top
+                f"is too few: {why} need at least {format_count(min_keys, 'key')} of {format_count(n, 'frame')}",
+                option="max_keys",
+                value=top,
             )
         check_ladder_size(top)
         columns = self.source.values.shape[1] if isinstance(self.source, Features) else None
@@ -296,6 +436,29 @@ class _Problem:
         circle = source.build_loop_table(reach, self.threads).costs
         return lambda frames: EdgeCosts(len(frames), reach, circle[frames])
 
+    def span_costs(self, keys: Ints) -> Floats:
+        """Return the cost of each span between neighbouring keys, (K - 1,)."""
+        if isinstance(self.source, EdgeCosts):
+            return np.asarray(self.source.costs[keys[:-1], np.diff(keys) - 1])
+        return span_costs(self.source, keys, cost=self.cost)
+
+    def span_costs_within(self) -> Floats:
+        """Return the costs (T, reach) of the spans from frame i to i + 1, i + 2, ... up to the limit; else infinite."""
+        n = self.source.n_frames
+        gap, pinned = min(self.max_gap, n - 1), self.pinned.view(np.uint8)
+        if isinstance(self.source, EdgeCosts):
+            costs = self.source.costs[:, :gap]
+            return np.where(costs <= self.limit, costs, np.inf)
+        if isinstance(self.source, InbetweenCosts):
+            arguments, scale = self.source.kernel_arguments, self.source.scale
+            limit = self.limit * (1 + LIMIT_ROUNDING) / scale
+            return _core.inbetween_costs_within(*arguments, gap, pinned, limit, self.threads) * scale
+        is_sum = self.cost == "integrated"
+        limit = (self.limit if is_sum else self.limit**2) * (1 + LIMIT_ROUNDING)
+        return self.to_cost_units(
+            _core.chord_costs_within(self.source.values, is_sum, gap, pinned, limit, self.threads)
+        )
+
     def to_cost_units(self, costs: Floats) -> Floats:
         """Return costs as distances; the kernel returns squares for chord costs that are not summed."""
         is_squared = isinstance(self.source, Features) and self.cost == "chord" and self.objective == "max"
@@ -305,9 +468,12 @@ class _Problem:
         """Return a message that explains why no number of keys has a selection."""
         constraints = [f"{int(self.pinned.sum())} pins"] if self.pinned.any() else []
         constraints += [f"{int((~self.allowed).sum())} excluded frames"] if not self.allowed.all() else []
-        constraints += [f"gaps of {self.min_gap} to {self.max_gap} frames", f"at most {top} keys"]
+        constraints += [f"gaps of {self.min_gap} to {self.max_gap} frames", f"at most {format_count(top, 'key')}"]
         constraints += [f"a cost of at most {self.limit:g} mm"] if np.isfinite(self.limit) else []
-        return f"no selection of {self.source.n_frames} frames has {', '.join(constraints)}: loosen one of these"
+        return (
+            f"no selection of {format_count(self.source.n_frames, 'frame')} has "
+            f"{', '.join(constraints)}: loosen one of these"
+        )
 
 
 def available_cores() -> int:
@@ -333,7 +499,7 @@ def check_memory(n_frames: int, columns: int | None, max_gap: int, max_keys: int
     machine_bytes = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 16 << 30
     if needed_bytes > MAX_MEMORY_SHARE * machine_bytes:
         raise OptionError(
-            f"{n_frames} frames with gaps up to {max_gap} and up to {max_keys} keys need about "
+            f"{format_count(n_frames, 'frame')} with gaps up to {max_gap} and up to {max_keys} keys need about "
             f"{needed_bytes / 2**30:.0f} GB, and this machine has {machine_bytes / 2**30:.0f}",
             code="too_much_memory",
             value=n_frames,
@@ -344,6 +510,11 @@ def check_memory(n_frames: int, columns: int | None, max_gap: int, max_keys: int
                 "lower rate",
             ),
         )
+
+
+def default_max_keys(n_frames: int, min_keys: int) -> int:
+    """Return the default largest number of keys of a ladder: more than the ``min_keys`` that the constraints need."""
+    return max(min(max(MIN_DEFAULT_KEYS, n_frames // DEFAULT_FRAMES_PER_KEY), MAX_DEFAULT_KEYS), 2 * min_keys)
 
 
 def default_gap_frames(n_frames: int, fps: float, max_keys: int | None) -> int:
@@ -375,7 +546,7 @@ METHOD = Method(
         "measure": "for cost inbetween: the largest error (max), or the mean error (mean; use it with objective sum)",
         "limit_mm": "for cost inbetween: omit selections that cost more, which is faster",
         "top_only": "for cost inbetween: omit selections that cost more than the one with max_keys, which is faster",
-        "pins": "frames that must be keys; 'contacts' adds the frames at which feet touch and leave the ground",
+        "pins": "frames that must be keys; 'contacts' adds foot contacts, 'extremes' the ends of travel of the body",
         "excluded": "frames that must not be keys",
         "min_gap_frames": "minimum number of frames from one key to the next",
         "max_gap_frames": "maximum number of frames from one key to the next; reduces the memory for long takes",

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 
 from keypose.arrays import Floats, Ints
-from keypose.errors import Hint, OptionError
+from keypose.errors import Hint, OptionError, format_count
 from keypose.methods.base import Method, resolve_max_keys
 from keypose.model import Features, Ladder
 
@@ -55,7 +55,8 @@ def _check_steps(n_frames: int, keys: int) -> None:
         possible = 2 * MAX_STEPS // n_frames**2
         fewer = [f"max_keys={possible} or less, ", f"--max-keys {possible} or less, "] if possible >= 2 else ["", ""]
         raise OptionError(
-            f"spread compares every pair of frames for every key: {keys} keys of {n_frames} frames "
+            f"spread compares every pair of frames for every key: {format_count(keys, 'key')} "
+            f"of {format_count(n_frames, 'frame')} "
             f"are {steps:.1e} steps",
             expected=f"at most {MAX_STEPS:.0e}",
             hint=Hint(

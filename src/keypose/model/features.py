@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import index
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keypose import _core
-from keypose.arrays import Floats, Frozen, Ints, freeze, freeze_floats, freeze_ints, freeze_or_copy
-from keypose.errors import ModelError, OptionError
+from keypose.arrays import Floats, Frozen, Ints, freeze, freeze_floats, freeze_ints, freeze_items, freeze_or_copy
+from keypose.errors import ModelError, OptionError, format_count, format_value
 from keypose.rotations import align_signs
 from keypose.validation import check_number
 
@@ -25,6 +26,12 @@ class Column(NamedTuple):
 
     joint: str  # "column 0", ... in a plain array, where each column is a joint
     channel: str  # "x", "y", "z", "Zrotation", ...; "value" in a plain array
+
+
+def _parse_column(column: object) -> Column:
+    if not isinstance(column, tuple | list) or len(column) != len(Column._fields):
+        raise ModelError(format_value(column), subject="features: columns", expected="a joint and a channel for each")
+    return Column(*column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +48,13 @@ class Features(Frozen):
         if 0 in values.shape:
             raise ModelError(f"shape {values.shape}", subject="features", expected="at least one frame and one column")
         self._set_field("values", values)
-        columns = self.columns or (Column(f"column {d}", "value") for d in range(values.shape[1]))
-        self._set_field("columns", tuple(Column(*column) for column in columns))
+        columns = [_parse_column(each) for each in freeze_items(self.columns, object, "features: columns")]
+        self._set_field("columns", tuple(columns or (Column(f"column {d}", "value") for d in range(values.shape[1]))))
         if len(self.columns) != values.shape[1]:
-            raise ModelError(f"{values.shape[1]} columns but {len(self.columns)} names", subject="features")
+            raise ModelError(
+                f"{format_count(values.shape[1], 'column')} but {format_count(len(self.columns), 'name')}",
+                subject="features",
+            )
         self._set_field("fps", check_number("fps", self.fps, above=0))
         magnitude = max(float(values.max()), -float(values.min()))
         if 0 < magnitude < MIN_MAGNITUDE:
@@ -69,8 +79,11 @@ class Features(Frozen):
         return self.n_frames
 
     def __repr__(self) -> str:
-        joints = f"{len(self.joints)} joint{'s' * (len(self.joints) != 1)}"
-        return f"Features({self.n_frames} frames at {self.fps:g} fps, {len(self.columns)} columns of {joints})"
+        joints = format_count(len(self.joints), "joint")
+        return (
+            f"Features({format_count(self.n_frames, 'frame')} at {self.fps:g} fps, "
+            f"{format_count(len(self.columns), 'column')} of {joints})"
+        )
 
     def __getitem__(self, frames: slice) -> Features:
         """Return the features of consecutive frames, ``features[100:400]``."""
@@ -119,7 +132,7 @@ class EdgeCosts(Frozen):
         return self.n_frames
 
     def __repr__(self) -> str:
-        return f"EdgeCosts({self.n_frames} frames, gaps up to {self.max_gap_frames})"
+        return f"EdgeCosts({format_count(self.n_frames, 'frame')}, gaps up to {self.max_gap_frames})"
 
     def __getitem__(self, frames: slice) -> EdgeCosts:
         """Return the costs of consecutive frames, ``edges[100:400]``."""
@@ -169,15 +182,19 @@ class InbetweenCosts(Frozen):
 
     def __repr__(self) -> str:
         kind = "straight" if self.is_straight else "fitted"
-        return f"InbetweenCosts({self.n_frames} frames, {int((self.weights > 0).sum())} joints, {kind})"
+        return (
+            f"InbetweenCosts({format_count(self.n_frames, 'frame')}, "
+            f"{format_count(int((self.weights > 0).sum()), 'joint')}, {kind})"
+        )
 
     def __getitem__(self, frames: slice) -> InbetweenCosts:
         """Return the costs of consecutive frames, ``costs[100:400]``."""
         if not isinstance(frames, slice) or frames.step not in (None, 1):
             raise OptionError(subject="in-between costs", expected="consecutive frames, costs[100:400]")
-        return self._take_frames(np.arange(self.n_frames, dtype=np.int32)[frames])
+        return self.take_frames(np.arange(self.n_frames, dtype=np.int32)[frames])
 
-    def _take_frames(self, frames: Ints) -> InbetweenCosts:
+    def take_frames(self, frames: NDArray[np.integer[Any]]) -> InbetweenCosts:
+        """Return the costs of these frames, in this order."""
         return replace(
             self,
             translations=self.translations[frames],
@@ -219,5 +236,5 @@ class InbetweenCosts(Frozen):
         the end."""
         period = self.n_frames - 1
         frames = np.append(np.arange(period), np.arange(max_gap_frames + 1) % period).astype(np.int32)
-        table = self._take_frames(frames).build_table(max_gap_frames, threads).costs[: period + 1]
+        table = self.take_frames(frames).build_table(max_gap_frames, threads).costs[: period + 1]
         return EdgeCosts(self.n_frames, max_gap_frames, table * (len(frames) / self.n_frames if self.use_mean else 1.0))

@@ -9,10 +9,10 @@ from operator import index
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from keypose.arrays import Bools, Floats, Frozen, Ints, freeze, freeze_floats, freeze_ints, freeze_or_copy
-from keypose.errors import ModelError, OptionError
-from keypose.kinematics import UPS, Up
-from keypose.model.motion import Motion, Pose, frames_at_rate
+from keypose.arrays import Bools, Floats, Frozen, Ints, freeze, freeze_floats, freeze_ints, freeze_items, freeze_or_copy
+from keypose.errors import ModelError, OptionError, format_count, format_value
+from keypose.kinematics import Up
+from keypose.model.motion import Motion, Pose, check_up, frames_at_rate
 from keypose.model.skeleton import Skeleton
 from keypose.options import MAX_FPS, MIN_FPS
 from keypose.rotations import ORDERS, exp, from_euler, multiply, normalise, rotate, slerp
@@ -22,6 +22,9 @@ from keypose.validation import check_int, check_number
 @dataclass(frozen=True, eq=False)
 class KeyedMotion(Frozen):
     """Sparse motion: poses at keys, curves between them, and the residual. Can be sampled at any frame or rate.
+
+    All joints share the keys, or each has some of them (``is_key`` of the curves, ``joint_keys``); ``keys`` are then
+    those of any joint, and a joint without a key there is on its own curve.
 
     Rotations are quaternions with continuous signs, or Euler angles in the order of each joint. A quaternion curve is a
     cubic in its four components, scaled to length 1, as in glTF and Blender; without tangents rotations have constant
@@ -50,22 +53,28 @@ class KeyedMotion(Frozen):
         self._check_keys()
         self._check_curves()
         self._set_field("fps", check_number("fps", self.fps, min_value=MIN_FPS, max_value=MAX_FPS))
-        if self.up not in UPS:
-            raise ModelError(f"up axis {self.up!r}", subject="keyed motion", expected=f"one of {', '.join(UPS)}")
+        check_up(self.up, "keyed motion")
         joints = self.skeleton.n_joints
         if self.residual is not None and self.residual.rotations.shape[1] != joints:
             raise ModelError(
-                f"a residual of {self.residual.rotations.shape[1]} joints", subject="keyed motion", expected=f"{joints}"
+                f"a residual of {format_count(self.residual.rotations.shape[1], 'joint')}",
+                subject="keyed motion",
+                expected=f"{joints}",
             )
-        extremes = np.asarray(self.extremes, bool) if len(self.extremes) else np.ones(self.n_keys, bool)
+        try:
+            extremes = np.asarray(self.extremes, bool)
+        except ValueError as error:
+            raise ModelError(f"not flags ({error})", option="extremes", subject="keyed motion") from None
+        if extremes.shape == (0,):
+            extremes = np.ones(self.n_keys, bool)
         if extremes.shape != (self.n_keys,):
             raise ModelError(
                 f"{extremes.shape} extremes",
                 subject="keyed motion",
-                expected=f"one flag for each of {self.n_keys} keys",
+                expected=f"one flag for each of {format_count(self.n_keys, 'key')}",
             )
         self._set_field("extremes", freeze_or_copy(extremes))
-        self._set_field("notes", tuple(self.notes))
+        self._set_field("notes", freeze_items(self.notes, str, "keyed motion: notes"))
         Motion(  # for its checks
             self.name, self.skeleton, self.fps, self.translations.values, self._quaternions(), self.up,
             self.metres_per_unit, self.first_frame, self.reference_pose, (), self.tolerance_mm,
@@ -80,14 +89,14 @@ class KeyedMotion(Frozen):
             raise ModelError(
                 subject="keyed motion", expected="a Residual or None, and a Pose or None as reference pose"
             )
-        if isinstance(self.notes, str) or not all(isinstance(note, str) for note in self.notes):
-            raise ModelError("notes", subject="keyed motion", expected="several texts")
 
     def _check_keys(self) -> None:
         try:
             self._set_field("n_frames", index(self.n_frames))
         except TypeError:
-            raise ModelError(f"{self.n_frames!r} frames", subject="keyed motion", expected="a whole number") from None
+            raise ModelError(
+                f"{format_value(self.n_frames)} frames", subject="keyed motion", expected="a whole number"
+            ) from None
         keys = freeze_ints(self.keys, (None,), "keys")
         if not len(keys) or keys[0] < 0 or keys[-1] >= self.n_frames or (np.diff(keys) <= 0).any():
             raise ModelError(
@@ -109,6 +118,14 @@ class KeyedMotion(Frozen):
             raise ModelError(
                 "tangents for translations or rotations only", subject="keyed motion", expected="both or none"
             )
+        if self.is_per_joint:
+            is_used = (self.translations.key_flags() | self.rotations.key_flags()).any(axis=1)
+            if not is_used.all():
+                raise ModelError(
+                    f"no joint has a key at frame {self.keys[~is_used][0]}",
+                    subject="keyed motion",
+                    expected="one of at least one joint at each of the keys",
+                )
         if self.rotation_orders is not None:
             self._set_field("rotation_orders", tuple(self.rotation_orders))
             if len(self.rotation_orders) != shape[1] or not set(self.rotation_orders) <= set(ORDERS):
@@ -116,11 +133,15 @@ class KeyedMotion(Frozen):
                     subject="keyed motion", expected=f"a rotation order of {', '.join(ORDERS)} for each joint"
                 )
         else:
-            norm_error = np.abs(np.einsum("kjc,kjc->kj", self.rotations.values, self.rotations.values) - 1).max()
+            squares = np.einsum("kjc,kjc->kj", self.rotations.values, self.rotations.values)
+            norm_error = np.abs(squares - 1).max(where=self.rotations.key_flags(), initial=0.0)
             if norm_error > 2e-3:
                 raise ModelError("a rotation that is no unit quaternion (wxyz)", subject="keyed motion")
             if norm_error > 1e-12:
-                self._set_field("rotations", self.rotations.with_values(freeze(normalise(self.rotations.values))))
+                unit_values = np.where(self.rotations.key_flags()[..., None], normalise(self.rotations.values), 0.0)
+                self._set_field("rotations", self.rotations.with_values(freeze(unit_values)))
+        self._set_field("translations", self.translations.fill_between_keys(self.keys))
+        self._set_field("rotations", self.rotations.fill_between_keys(self.keys, quaternions=channels == 4))
 
     @property
     def n_keys(self) -> int:
@@ -142,14 +163,34 @@ class KeyedMotion(Frozen):
         """Whether spans between keys are cubic; else they are straight."""
         return self.rotations.is_cubic
 
+    @property
+    def is_per_joint(self) -> bool:
+        """Whether joints have keys of their own; else all joints have all keys."""
+        return self.rotations.is_key is not None or self.translations.is_key is not None
+
+    def joint_keys(self, joint: str) -> Ints:
+        """Return the frames of the keys of one joint, by name or body part: those of its rotation and its translation.
+
+        A translation that never changes has no keys of its own.
+        """
+        j = self.skeleton.joint(joint)
+        has_key = self.rotations.key_flags()[:, j].copy()
+        if not self.translations.still_joints()[j]:
+            has_key |= self.translations.key_flags()[:, j]
+        return freeze(self.keys[has_key])
+
     def __len__(self) -> int:
         return self.n_frames
 
     def __repr__(self) -> str:
         kind = ("cubic" if self.is_cubic else "straight") + (" Euler" if self.rotation_orders else "")
+        if self.is_per_joint:
+            kind += ", keys per joint"
         residual_text = "" if self.residual is None else ", with residual"
-        return (f"KeyedMotion({self.name!r}, {self.n_keys} keys of {self.n_frames} frames at {self.fps:g} fps, "
-                f"{self.n_joints} joints, {kind}{residual_text})")  # fmt: skip
+        return (
+            f"KeyedMotion({self.name!r}, {format_count(self.n_keys, 'key')} of {format_count(self.n_frames, 'frame')} "
+            f"at {self.fps:g} fps, {format_count(self.n_joints, 'joint')}, {kind}{residual_text})"
+        )
 
     def _repr_html_(self) -> str:
         from keypose.pictures.cards import keyed_card
@@ -226,7 +267,7 @@ class KeyedMotion(Frozen):
         """Return unit quaternions (N, J, 4), exactly the stored ones at keys."""
         if self.rotation_orders is not None:
             return self._from_euler_angles(self.rotations.at(position))
-        rotations = self.rotations.values[position.before]
+        rotations = self._quaternions()[position.before]
         off_key = np.flatnonzero(position.fraction > 0)
         between = SpanPosition(
             position.before[off_key], position.after[off_key], position.fraction[off_key], position.gap[off_key]
@@ -239,8 +280,13 @@ class KeyedMotion(Frozen):
         return rotations
 
     def _quaternions(self) -> Floats:
-        """Return the rotations at the keys as quaternions (K, J, 4)."""
-        return self.rotations.values if self.rotation_orders is None else self._from_euler_angles(self.rotations.values)
+        """Return the rotations at the keys as unit quaternions (K, J, 4)."""
+        values = self.rotations.values
+        if self.rotation_orders is not None:
+            return self._from_euler_angles(values)
+        if self.rotations.is_key is None:
+            return values
+        return np.where(self.rotations.is_key[..., None], values, normalise(values))
 
     def _from_euler_angles(self, angles: Floats) -> Floats:
         rotations = np.empty((*angles.shape[:2], 4))
@@ -287,7 +333,7 @@ class Residual(Frozen):
 
     def __repr__(self) -> str:
         timing = "" if self.frames is None else ", retimed"
-        return f"Residual({len(self)} frames, {self.rotations.shape[1]} joints{timing})"
+        return f"Residual({format_count(len(self), 'frame')}, {format_count(self.rotations.shape[1], 'joint')}{timing})"
 
     def source_frames(self, frames: Floats) -> Floats:
         """Return the frames of the detail for ``frames`` (N,) of the motion."""
@@ -321,10 +367,21 @@ class Curves(Frozen):
     values: Floats  # (K, J, C)
     in_tangents: Floats | None = None  # (K, J, C) slope per frame just before each key
     out_tangents: Floats | None = None  # (K, J, C) slope per frame just after each key
+    # (K, J) which joints have each key; None: all. The others are on their curves there.
+    is_key: Bools | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         values = freeze_floats(self.values, (None, None, None), "curve values")
         self._set_field("values", values)
+        if self.is_key is not None:
+            is_key = np.asarray(self.is_key)
+            if is_key.dtype != bool or is_key.shape != values.shape[:2] or not is_key.any(axis=0).all():
+                raise ModelError(
+                    f"{format_value(is_key.shape)} flags of keys",
+                    subject="curves",
+                    expected=f"{values.shape[:2]} of true and false, with at least one key for each joint",
+                )
+            self._set_field("is_key", None if is_key.all() else freeze_or_copy(is_key))
         if (self.in_tangents is None) != (self.out_tangents is None):
             raise ModelError("tangents on one side of the keys only", subject="curves", expected="both or none")
         for name in ("in_tangents", "out_tangents"):
@@ -336,7 +393,10 @@ class Curves(Frozen):
 
     def __repr__(self) -> str:
         keys, joints, channels = self.values.shape
-        return f"Curves({keys} keys, {joints} joints x {channels}, {'cubic' if self.is_cubic else 'straight'})"
+        return (
+            f"Curves({format_count(keys, 'key')}, {format_count(joints, 'joint')} x "
+            f"{channels}, {'cubic' if self.is_cubic else 'straight'})"
+        )
 
     @property
     def is_cubic(self) -> bool:
@@ -347,6 +407,15 @@ class Curves(Frozen):
     def n_channels(self) -> int:
         """Numbers per joint and key."""
         return int(self.values.shape[2])
+
+    def key_flags(self) -> Bools:
+        """Return which joints have each key, (K, J)."""
+        return np.ones(self.values.shape[:2], bool) if self.is_key is None else self.is_key
+
+    @property
+    def n_keys_per_joint(self) -> Ints:
+        """The number of keys (J,) of each joint."""
+        return np.asarray(self.key_flags().sum(axis=0, dtype=np.int32))
 
     def still_joints(self) -> NDArray[np.bool_]:
         """Return flags (J,) of the joints that never change."""
@@ -359,6 +428,41 @@ class Curves(Frozen):
     def with_values(self, values: Floats) -> Curves:
         """Return curves with the same tangents and other values."""
         return replace(self, values=values)
+
+    def fill_between_keys(self, keys: Ints, *, quaternions: bool = False) -> Curves:
+        """Return the same curves with the values and tangents of each joint at the ``keys`` (K,) that it does not have.
+
+        They are on its curve, which does not change by them. Before its first and after its last key a joint is still.
+        The components of a cubic of quaternions are not of length 1 there.
+        """
+        if self.is_key is None:
+            return self
+        n = len(keys)
+        index = np.arange(n)[:, None]
+        before = np.maximum.accumulate(np.where(self.is_key, index, -1))
+        after = np.minimum.accumulate(np.where(self.is_key, index, n)[::-1])[::-1]
+        before, after = np.where(before < 0, after, before), np.where(after == n, before, after)
+        gap = np.maximum(1, keys[after] - keys[before]).astype(np.float64)[..., None]
+        s = ((keys[:, None] - keys[before])[..., None] / gap).clip(0.0, 1.0) * (after > before)[..., None]
+        first, last = (np.take_along_axis(self.values, at[..., None], axis=0) for at in (before, after))
+        is_key = self.is_key[..., None]
+        rise = last - first
+        if self.in_tangents is None or self.out_tangents is None:
+            straight = normalise(slerp(first, last, s)) if quaternions else first + s * rise
+            return replace(self, values=freeze(np.where(is_key, self.values, straight)))
+        start_tangents = np.take_along_axis(self.out_tangents, before[..., None], axis=0)
+        end_tangents = np.take_along_axis(self.in_tangents, after[..., None], axis=0)
+        is_between = (after > before)[..., None]
+        values = first + s * s * (3 - 2 * s) * rise + s * (1 - s) * gap * ((1 - s) * start_tangents - s * end_tangents)
+        slopes = 6 * s * (1 - s) * rise / gap + (1 - s) * (1 - 3 * s) * start_tangents + s * (3 * s - 2) * end_tangents
+        slopes = np.where(is_between, slopes, 0.0)
+        in_tangents = np.where(is_key, self.in_tangents, slopes)
+        out_tangents = np.where(is_key, self.out_tangents, slopes)
+        # still before the first and after the last key
+        in_tangents[1:] *= np.maximum.accumulate(self.is_key)[:-1, :, None]
+        out_tangents[:-1] *= np.maximum.accumulate(self.is_key[::-1])[::-1][1:, :, None]
+        values = np.where(is_key, self.values, values)
+        return replace(self, values=freeze(values), in_tangents=freeze(in_tangents), out_tangents=freeze(out_tangents))
 
     def at(self, position: SpanPosition) -> Floats:
         """Return the values (N, J, C) at positions between the keys; exactly the stored values at a key."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import index
@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keypose import kinematics
-from keypose.arrays import MAX_MAGNITUDE, Bools, Floats, Frozen, freeze, freeze_floats
-from keypose.errors import ModelError, OptionError
+from keypose.arrays import MAX_MAGNITUDE, Bools, Floats, Frozen, freeze, freeze_floats, freeze_items
+from keypose.errors import ModelError, OptionError, format_count, format_value
 from keypose.kinematics import REFERENCE_HEIGHT_MM, UPS, Up
 from keypose.model.skeleton import Skeleton
 from keypose.options import MAX_FPS, MIN_FPS
 from keypose.rotations import at_frames, normalise, to_euler, unwrap_euler
+from keypose.validation import check_number
 
 # If the ratio of two frame rates is this close to a whole number, existing frames are used without interpolation (a
 # frame time of .0083333 s means 120 fps).
@@ -37,7 +38,7 @@ class Pose(Frozen):
     rotations: Floats  # (J, 4) local, unit wxyz
 
     def __repr__(self) -> str:
-        return f"Pose({len(self.translations)} joints)"
+        return f"Pose({format_count(len(self.translations), 'joint')})"
 
     def __post_init__(self) -> None:
         translations = freeze_floats(self.translations, (None, 3), "pose translations")
@@ -75,6 +76,7 @@ class Motion(Frozen):
     tolerance_mm: float | None = None  # None: exact
 
     def __post_init__(self) -> None:
+        self._check_types()
         joints = self.skeleton.n_joints
         translations = freeze_floats(self.translations, (None, joints, 3), "motion translations")
         if len(translations) == 0:
@@ -88,8 +90,7 @@ class Motion(Frozen):
             raise ModelError(
                 f"{self.fps:g} frames per second", subject="motion", expected=f"{MIN_FPS:g} to {MAX_FPS:g}"
             )
-        if self.up not in UPS:
-            raise ModelError(f"up axis {self.up!r}", subject="motion", expected=f"one of {', '.join(UPS)}")
+        check_up(self.up, "motion")
         if self.metres_per_unit is not None:
             self._set_field("metres_per_unit", _check_float(self.metres_per_unit, "metres per unit"))
             if not 1e-12 <= self.metres_per_unit <= 1e12:
@@ -99,16 +100,18 @@ class Motion(Frozen):
         try:
             self._set_field("first_frame", index(self.first_frame))
         except TypeError:
-            raise ModelError(f"first frame {self.first_frame!r}", subject="motion", expected="a whole number") from None
+            raise ModelError(
+                f"first frame {format_value(self.first_frame)}", subject="motion", expected="a whole number"
+            ) from None
         if abs(self.first_frame) >= MAX_FRAME:
             raise ModelError("the first frame's number is beyond all measure", subject="motion")
         if self.reference_pose is not None and len(self.reference_pose.translations) != joints:
             raise ModelError(
-                f"a reference pose of {len(self.reference_pose.translations)} joints",
+                f"a reference pose of {format_count(len(self.reference_pose.translations), 'joint')}",
                 subject="motion",
                 expected=f"{joints}",
             )
-        self._set_field("notes", tuple(self.notes))
+        self._set_field("notes", freeze_items(self.notes, str, "motion: notes"))
         if self.tolerance_mm is not None:
             self._set_field("tolerance_mm", _check_float(self.tolerance_mm, "tolerance in mm"))
             if not 0 <= self.tolerance_mm <= MAX_MAGNITUDE:
@@ -117,6 +120,16 @@ class Motion(Frozen):
                     subject="motion",
                     expected=f"0 to {MAX_MAGNITUDE:g}, or None",
                 )
+
+    def _check_types(self) -> None:
+        if not isinstance(self.name, str):
+            raise ModelError(f"name {format_value(self.name)}", subject="motion", expected="a text")
+        if not isinstance(self.skeleton, Skeleton):
+            raise ModelError(f"skeleton is a {type(self.skeleton).__name__}", subject="motion", expected="Skeleton")
+        if not isinstance(self.reference_pose, Pose | None):
+            raise ModelError(
+                f"reference pose is a {type(self.reference_pose).__name__}", subject="motion", expected="Pose or None"
+            )
 
     @property
     def n_frames(self) -> int:
@@ -137,8 +150,8 @@ class Motion(Frozen):
         return self.n_frames
 
     def __repr__(self) -> str:
-        return (f"Motion({self.name!r}, {self.n_frames} frames at {self.fps:g} fps, "
-                f"{self.n_joints} joints, {self.duration_s:.2f} s)")  # fmt: skip
+        return (f"Motion({self.name!r}, {format_count(self.n_frames, 'frame')} at {self.fps:g} fps, "
+                f"{format_count(self.n_joints, 'joint')}, {self.duration_s:.2f} s)")  # fmt: skip
 
     def _repr_html_(self) -> str:
         from keypose.pictures.cards import motion_card
@@ -173,7 +186,7 @@ class Motion(Frozen):
         try:
             at = index(frame)
         except TypeError:
-            raise OptionError(f"m[{frame!r}]", expected="a frame number or a slice") from None
+            raise OptionError(f"m[{format_value(frame)}]", expected="a frame number or a slice") from None
         if not -self.n_frames <= at < self.n_frames:
             raise OptionError(f"frame {at}", expected=f"one of 0 to {self.n_frames - 1}")
         return Pose(self.translations[at], self.rotations[at])
@@ -186,14 +199,13 @@ class Motion(Frozen):
 
         Between two frames translations are linear and rotations have constant speed.
         """
-        if isinstance(fps, str) or not MIN_FPS <= fps <= MAX_FPS:
-            raise OptionError(f"{fps!r} frames per second", value=fps, expected=f"{MIN_FPS:g} to {MAX_FPS:g}")
-        frames = frames_at_rate(self.n_frames, self.n_joints, self.fps, fps)
-        ratio = self.fps / fps
+        rate = check_number("fps", fps, min_value=MIN_FPS, max_value=MAX_FPS)
+        frames = frames_at_rate(self.n_frames, self.n_joints, self.fps, rate)
+        ratio = self.fps / rate
         step = round(ratio)
         if step >= 1 and abs(ratio - step) <= WHOLE_RATIO_TOLERANCE * step:
-            return replace(self, fps=fps, translations=self.translations[::step], rotations=self.rotations[::step])
-        return replace(self.at_frames(frames), fps=fps)
+            return replace(self, fps=rate, translations=self.translations[::step], rotations=self.rotations[::step])
+        return replace(self.at_frames(frames), fps=rate)
 
     def at_frames(self, frames: ArrayLike) -> Motion:
         """Return the poses at ``frames`` (N,), which may be fractional, at the same frame rate.
@@ -231,11 +243,14 @@ class Motion(Frozen):
         s = self.skeleton
         return kinematics.end_positions(*self._world, s.end_joints, s.end_offsets)
 
-    def euler_curves(self) -> Floats:
-        """Return unwrapped Euler angles (T, J, 3) in degrees; column k is about the k-th axis of the joint's order."""
+    def euler_curves(self, rotation_orders: tuple[str, ...] | None = None) -> Floats:
+        """Return unwrapped Euler angles (T, J, 3) in degrees; column k is about the k-th axis of the joint's order.
+
+        ``rotation_orders`` (J,) are by default those of the skeleton.
+        """
         angles = np.empty((self.n_frames, self.n_joints, 3))
-        orders = np.array(self.skeleton.rotation_orders)
-        for order in set(self.skeleton.rotation_orders):
+        orders = np.array(self.skeleton.rotation_orders if rotation_orders is None else rotation_orders)
+        for order in set(orders.tolist()):
             of_order = np.flatnonzero(orders == order)
             angles[:, of_order] = to_euler(self.rotations[:, of_order], order)
         return np.rad2deg(unwrap_euler(angles))
@@ -309,7 +324,7 @@ def frames_at_rate(n_frames: int, n_joints: int, fps: float, rate: float) -> Flo
     ``n_frames``."""
     ratio = fps / rate
     if n_frames / ratio * n_joints > MAX_POSES:
-        raise OptionError(f"{rate:g} frames per second make {n_frames / ratio:.3g} frames: too many", value=rate)
+        raise OptionError(f"would make {n_frames / ratio:.3g} frames: too many", option="fps", value=rate)
     count = int(np.floor((n_frames - 1) / ratio * (1 + 1e-12))) + 1
     return np.asarray(np.minimum(np.arange(count) * ratio, n_frames - 1.0))
 
@@ -320,7 +335,9 @@ def check_source_frames(source: ArrayLike | None, before: int, after: int) -> Fl
     if source is None:
         if before != after:
             raise OptionError(
-                f"{after} frames after {before}", option="source", expected="the frame that each of them was before"
+                f"{format_count(after, 'frame')} after {before}",
+                option="source",
+                expected="the frame that each of them was before",
             )
         return None
     try:
@@ -363,6 +380,39 @@ def concatenate(motions: Sequence[Motion]) -> Motion:
     )
 
 
+class Note(str):
+    """A note with a ``code`` for programs, one of ``errors.CODES``; other notes are plain texts."""
+
+    code: str
+
+    def __new__(cls, text: str, code: str) -> Note:
+        """Return a note with this text and code."""
+        note = super().__new__(cls, text)
+        note.code = code
+        return note
+
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]  # of pickle
+        return str(self), self.code
+
+
+REFERENCE_POSE_NOTE = Note("frame 0 is a reference pose (T-pose), kept apart from the movement", code="reference_pose")
+FIRST_FRAME_NOTE = Note(  # of AMC, which counts from 1
+    "the first frame is a reference pose (T-pose), kept apart from the movement", code="reference_pose"
+)
+POSE_NOTE_CODE = REFERENCE_POSE_NOTE.code  # motions and results have a field for the pose
+_COMMON_NOTES = {str(note): note for note in (REFERENCE_POSE_NOTE, FIRST_FRAME_NOTE)}
+
+
+def note_code(note: str) -> str | None:
+    """Return the code of a note; None for a plain text."""
+    return note.code if isinstance(note, Note) else None
+
+
+def parse_notes(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the notes in a file, which stores them as texts; those about a reference pose with their code."""
+    return tuple(_COMMON_NOTES.get(text, text) for text in texts)
+
+
 class HasNotes(Protocol):
     """A motion, its keys or its swings."""
 
@@ -382,11 +432,17 @@ def list_notes(clip: HasNotes) -> tuple[str, ...]:
     return (*clip.notes, f"within {clip.tolerance_mm:g} mm of the original")
 
 
+def check_up(up: Up, subject: str) -> None:
+    """Raise ModelError if ``up`` is no axis."""
+    if not isinstance(up, str) or up not in UPS:
+        raise ModelError(f"up axis {format_value(up)}", subject=subject, expected=f"one of {', '.join(UPS)}")
+
+
 def _check_float(value: float, name: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError, OverflowError):
-        raise ModelError(f"{value!r} {name}", subject="motion", expected="a number") from None
+        raise ModelError(f"{format_value(value)} {name}", subject="motion", expected="a number") from None
 
 
 def _check_unit_quaternions(values: Floats, shape: tuple[int | None, ...], name: str) -> Floats:

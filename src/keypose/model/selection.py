@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from operator import index
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from keypose.arrays import Floats, Frozen, Ints, freeze, freeze_ints, freeze_or_copy
-from keypose.errors import ModelError, OptionError
+from keypose.errors import ModelError, OptionError, format_count, format_count_range, format_value
 from keypose.validation import check_int
 
 MIN_CLIFF_STRENGTH = 0.1  # minimum strength, a difference of logarithms of costs
-MIN_STEEPNESS_RATIO = 1.25  # of a cliff against the next two keys, on the scale of log n
 NOISE = 1e-6  # relative to the largest cost: smaller costs are rounding
 ZERO_COST = 1e-9  # relative to the largest cost: upper limit of what replaces a cost of 0 in logarithms
 
@@ -31,6 +31,7 @@ class Selection(Frozen):
     order: Ints | None = None  # (K,) the same frames, most important first; None if the method does not rank them
 
     def __post_init__(self) -> None:
+        self._set_field("n_frames", _check_count(self.n_frames, "selection"))
         frames = freeze_ints(self.frames, (None,), "selection")
         if not len(frames) or frames[0] < 0 or frames[-1] >= self.n_frames or (np.diff(frames) <= 0).any():
             raise ModelError(
@@ -55,12 +56,37 @@ class Selection(Frozen):
 
     def __repr__(self) -> str:
         frames = " ".join(map(str, self.frames[:12].tolist())) + (" ..." if len(self) > 12 else "")
-        return f"Selection({self.method}: {len(self)} of {self.n_frames} frames: {frames})"
+        return f"Selection({self.method}: {len(self)} of {format_count(self.n_frames, 'frame')}: {frames})"
 
     def _repr_html_(self) -> str:
         from keypose.pictures.cards import selection_card
 
         return selection_card(self)
+
+
+def parse_frames(
+    selection: Selection | Sequence[int],
+    n_frames: int,
+    option: str,
+    expected: str = "what kp.select gives, or frames like (0, 30, 88)",
+) -> Ints:
+    """Return frames of a motion of ``n_frames``, given as a selection or plainly: sorted, each once."""
+    if isinstance(selection, Selection):
+        if selection.n_frames != n_frames:
+            raise OptionError(
+                f"keys of {format_count(selection.n_frames, 'frame')}, the motion has {n_frames}", option=option
+            )
+        return selection.frames
+    try:
+        frames: Ints = freeze(np.unique(freeze_ints(selection, (None,), option)))
+    except (ModelError, TypeError, ValueError):
+        raise OptionError(option=option, value=selection, expected=expected) from None
+    if not len(frames):
+        raise OptionError("no frames", option=option, expected="at least one")
+    outside = frames[(frames < 0) | (frames >= n_frames)]
+    if len(outside):
+        raise OptionError(f"frame {outside[0]}", option=option, expected=f"frames from 0 to {n_frames - 1}")
+    return frames
 
 
 class Cliff(NamedTuple):
@@ -126,27 +152,35 @@ class Ladder(Frozen):
     ) -> Ladder:
         """Return a nested ladder: n keys are the first n of ``order``; ``costs[i]`` is of ``min_keys + i`` keys."""
         frames = freeze_ints(order, (None,), "order of keys")
-        counts = np.arange(min_keys, len(frames) + 1, dtype=np.int32)
-        return Ladder(method, n_frames, counts, frames, np.asarray(costs, float), True, natural)
+        counts = np.arange(check_int("min_keys", min_keys), len(frames) + 1, dtype=np.int32)
+        return Ladder(method, n_frames, counts, frames, cast(Floats, costs), True, natural)
 
     @staticmethod
     def from_paths(method: str, n_frames: int, counts: ArrayLike, frames: ArrayLike, costs: ArrayLike) -> Ladder:
         """Return a ladder; ``frames`` are the keys for ``counts[0]``, then those for ``counts[1]``, ..."""
-        return Ladder(method, n_frames, np.asarray(counts), np.asarray(frames), np.asarray(costs, float), False)
+        return Ladder(method, n_frames, cast(Ints, counts), cast(Ints, frames), cast(Floats, costs), False)
 
     def __post_init__(self) -> None:
         counts = freeze_ints(self.counts, (None,), "ladder counts")
         if not len(counts) or counts[0] < 1 or (np.diff(counts) <= 0).any():
             raise ModelError("counts must increase from at least 1", subject="ladder")
         self._set_field("counts", counts)
+        self._set_field("n_frames", _check_count(self.n_frames, "ladder"))
+        if not isinstance(self.is_nested, bool | np.bool_):
+            raise ModelError(option="is_nested", value=self.is_nested, subject="ladder", expected="True or False")
         length = int(counts[-1] if self.is_nested else counts.sum())
         self._set_field("frames", freeze_ints(self.frames, (length,), "ladder frames"))
-        costs = freeze_or_copy(np.asarray(self.cost_values, np.float64))
+        try:
+            costs = freeze_or_copy(np.asarray(self.cost_values, np.float64))
+        except (TypeError, ValueError, OverflowError):
+            costs = np.zeros(0)
         if costs.shape != counts.shape or not np.isfinite(costs).all() or costs.min() < 0:
             raise ModelError(subject="ladder", expected="a finite cost of at least 0 for every count")
         self._set_field("cost_values", costs)
-        if self.natural is not None and self.natural not in counts:
-            raise ModelError(f"{self.natural} keys of its own", subject="ladder", expected="one of its counts")
+        if self.natural is not None and _check_count(self.natural, "ladder") not in counts:
+            raise ModelError(
+                f"{format_count(self.natural, 'key')} of its own", subject="ladder", expected="one of its counts"
+            )
 
     def at(self, keys: int) -> Selection:
         """Return the selection with exactly ``keys`` keys. Raise OptionError if it is not one of ``counts``."""
@@ -176,7 +210,10 @@ class Ladder(Frozen):
         return (self.at(keys) for keys in self.counts.tolist())
 
     def __repr__(self) -> str:
-        return f"Ladder({self.method}: {self.counts[0]} to {self.counts[-1]} keys of {self.n_frames} frames)"
+        return (
+            f"Ladder({self.method}: {format_count_range(int(self.counts[0]), int(self.counts[-1]), 'key')} "
+            f"of {format_count(self.n_frames, 'frame')})"
+        )
 
     def _repr_html_(self) -> str:
         from keypose.pictures.cards import ladder_card
@@ -188,25 +225,20 @@ class Ladder(Frozen):
         first.
 
         With ``d(n) = log c(n-1) - log c(n)`` the strength is ``d(n) - max(d(n+1), d(n+2))``: at a cliff a local maximum
-        of at least 0.1. A cost that falls like a power of n is steepest at its start. Therefore a cliff must also be
-        steeper on the scale of log n than the next keys, which a power law never is. Cliffs at more than half of the
-        frames, and those where the cost is only rounding error, are ignored.
+        of at least 0.1. Where the cost is only rounding error there are none.
         """
         if len(self.counts) < 3:
             return ()
         first = int(self.counts[0])
         cost = np.full(int(self.counts[-1]) - first + 1, np.nan)
         cost[self.counts - first] = self._log_costs
-        keys = np.arange(first + 1, first + len(cost))
         drop = -np.diff(cost)
-        slope = drop / np.log(keys / (keys - 1.0))
         strength = drop - _max_of_next_two(drop)
-        is_steeper = slope >= MIN_STEEPNESS_RATIO * _max_of_next_two(slope)
         beside = np.concatenate(([-np.inf], np.nan_to_num(strength, nan=-np.inf), [-np.inf]))
         is_peak = (strength > beside[:-2]) & (strength >= beside[2:])
-        is_candidate = (keys <= self.n_frames / 2) & (cost[:-1] > self._log_costs.max() + math.log(NOISE))
-        indices = np.flatnonzero(is_peak & is_steeper & is_candidate & (strength >= MIN_CLIFF_STRENGTH))
-        cliffs = [Cliff(int(keys[i]), float(strength[i])) for i in indices]
+        is_exact = cost[:-1] > self._log_costs.max() + math.log(NOISE)
+        indices = np.flatnonzero(is_peak & is_exact & (strength >= MIN_CLIFF_STRENGTH)).tolist()
+        cliffs = [Cliff(first + 1 + i, float(strength[i])) for i in indices]
         return tuple(sorted(cliffs, key=lambda cliff: (-cliff.strength, cliff.keys)))
 
     def knee(self, min_keys: int = 1, max_keys: int | None = None) -> int:
@@ -227,10 +259,18 @@ def _max_of_next_two(values: Floats) -> Floats:
     return np.where(np.isnan(after), np.nan, np.fmax(after, np.append(values[2:], [np.nan, np.nan])))
 
 
+def _check_count(value: int, subject: str) -> int:
+    """Return ``value`` as an int. Raise ModelError if it is no whole number."""
+    try:
+        return index(value)
+    except TypeError:
+        raise ModelError(format_value(value), subject=subject, expected="a whole number") from None
+
+
 def _find_count(counts: Ints, keys: int) -> int:
     position = int(np.searchsorted(counts, check_int("keys", keys)))
     if position == len(counts) or counts[position] != keys:
-        raise OptionError(f"{keys} keys", value=keys, expected=_format_range(counts))
+        raise OptionError(format_count(keys, "key"), value=keys, expected=_format_range(counts))
     return position
 
 

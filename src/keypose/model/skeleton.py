@@ -9,8 +9,8 @@ from functools import cached_property
 import numpy as np
 
 from keypose import anatomy
-from keypose.arrays import Floats, Frozen, Ints, freeze_floats, freeze_ints
-from keypose.errors import ModelError, OptionError, UnknownJoint, format_value
+from keypose.arrays import Floats, Frozen, Ints, freeze_floats, freeze_ints, freeze_items
+from keypose.errors import ModelError, OptionError, UnknownJoint, format_count, format_value
 from keypose.rotations import AXES, ORDERS
 
 POSITION_CHANNELS = tuple(f"{axis}position" for axis in AXES)
@@ -35,7 +35,7 @@ class Skeleton(Frozen):
     end_joints: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # (E,) their joints
 
     def __post_init__(self) -> None:
-        self._set_field("names", tuple(str(name) for name in self.names))
+        self._set_field("names", tuple(map(str, freeze_items(self.names, object, "skeleton: names"))))
         n = len(self.names)
         if n == 0:
             raise ModelError("no joints", subject="skeleton", expected="at least one")
@@ -52,10 +52,15 @@ class Skeleton(Frozen):
                 expected="-1 or an earlier joint",
             )
         self._set_field("offsets", freeze_floats(self.offsets, (n, 3), "skeleton offsets"))
-        self._set_field("rotation_orders", tuple(self.rotation_orders) or (DEFAULT_ORDER,) * n)
+        orders = freeze_items(self.rotation_orders, str, "skeleton: rotation orders") or (DEFAULT_ORDER,) * n
+        self._set_field("rotation_orders", orders)
         if len(self.rotation_orders) != n:
-            raise ModelError(f"{n} joints but {len(self.rotation_orders)} rotation orders", subject="skeleton")
-        self._set_field("channels", tuple(tuple(c) for c in self.channels) or self._default_channels())
+            raise ModelError(
+                f"{format_count(n, 'joint')} but {len(self.rotation_orders)} rotation orders", subject="skeleton"
+            )
+        lists = freeze_items(self.channels, object, "skeleton: channels")
+        channels = tuple(freeze_items(each, str, "skeleton: channels") for each in lists)  # type: ignore[arg-type]
+        self._set_field("channels", channels or self._default_channels())
         self._check_channels()
         self._set_field("end_joints", freeze_ints(self.end_joints, (None,), "skeleton end joints"))
         self._set_field(
@@ -73,7 +78,7 @@ class Skeleton(Frozen):
     def _check_channels(self) -> None:
         n = len(self.names)
         if len(self.channels) != n:
-            raise ModelError(f"{n} joints but {len(self.channels)} channel lists", subject="skeleton")
+            raise ModelError(f"{format_count(n, 'joint')} but {len(self.channels)} channel lists", subject="skeleton")
         for name, order, channels in zip(self.names, self.rotation_orders, self.channels, strict=True):
             if order not in ORDERS:
                 raise ModelError(
@@ -150,4 +155,7 @@ class Skeleton(Frozen):
         return np.concatenate((world, world[self.end_joints] + self.end_offsets))
 
     def __repr__(self) -> str:
-        return f"Skeleton({self.n_joints} joints, {len(self.end_joints)} end sites, root {self.names[0]!r})"
+        return (
+            f"Skeleton({format_count(self.n_joints, 'joint')}, {len(self.end_joints)} "
+            f"end sites, root {self.names[0]!r})"
+        )

@@ -106,7 +106,7 @@ def test_a_method_with_too_few_keys_reports_a_problem(short):
     still = kp.concatenate([short[:1]] * 30)
     rows = compare_motion(still, CompareOptions(("farthest",), (), (80.0,), ("linear",), curves=False))
     assert [(row.target_keys, row.keys) for row in rows] == [(6, 1)]
-    assert "1 key in place of 6: farthest has 1 to 1 keys here" in rows[0].note and rows[0].mean_mm == 0
+    assert "1 key in place of 6: farthest has 1 key here" in rows[0].note and rows[0].mean_mm == 0
 
 
 def test_a_method_that_cannot_see_markers_has_no_figures(short):

@@ -14,7 +14,7 @@ import keypose as kp
 from keypose.api.compare import Comparison, Row
 from keypose.api.compare.comparison import find_best
 from keypose.api.compare.tables import COLUMN_TYPES, format_number
-from support.errors import raises
+from support.errors import Pattern, raises
 
 EVIL = "=cmd|'calc'!A1,\"quoted\"\n<script>alert(1)</script>\x1b[31m\u202e\ud800"
 
@@ -147,21 +147,18 @@ def write_damaged_rows(comparison: Comparison, tmp_path: Path, change: str, to: 
 
 
 @pytest.mark.parametrize(
-    ("change", "to", "message"),
+    ("change", "to", "fields"),
     [
-        ("clip,source", "clip,origin", "rows.csv:1: other columns"),
-        ("linear", "linear,linear", "rows.csv:2: 29 cells, expected 28"),
-        (",30.0,", ",fast,", "rows.csv:2: fps 'fast', expected a number"),
-        (",30.0,", ",nan,", "rows.csv:2: comparison: fps=nan, expected a finite number"),
-        (",30.0,", ",,", "rows.csv:2: fps '', expected a number"),
+        ("clip,source", "clip,origin", {"line": 1, "problem": Pattern("^other columns ")}),
+        ("linear", "linear,linear", {"line": 2, "problem": "29 cells", "expected": "28"}),
+        (",30.0,", ",fast,", {"line": 2, "problem": "fps 'fast'", "expected": "a number"}),
+        (",30.0,", ",nan,", {"line": 2, "problem": "comparison: fps=nan", "expected": "a finite number"}),
+        (",30.0,", ",,", {"line": 2, "problem": "fps ''", "expected": "a number"}),
     ],
 )
-def test_damaged_tables_are_refused_with_their_line(comparison, tmp_path: Path, change, to, message):
-    """The wording is pinned here."""
-    line = 1 if change == "clip,source" else 2
-    with raises(kp.FormatError, path=str(tmp_path / "rows.csv"), line=line) as error_info:
+def test_damaged_tables_are_refused_with_their_line(comparison, tmp_path: Path, change, to, fields):
+    with raises(kp.FormatError, path=str(tmp_path / "rows.csv"), **fields):
         Comparison.from_csv(write_damaged_rows(comparison, tmp_path, change, to))
-    assert message in str(error_info.value)
 
 
 def test_empty_and_binary_tables_are_refused(tmp_path: Path):
@@ -182,9 +179,9 @@ def test_a_comparison_of_nothing_is_refused():
 
 
 def test_rows_are_checked(comparison):
-    with raises(kp.ModelError, subject="comparison", expected="a finite number"):
+    with raises(kp.ModelError, subject="comparison", problem="mean_mm=inf", expected="a finite number"):
         replace(comparison.rows[0], mean_mm=float("inf"))
-    with raises(kp.ModelError, subject="comparison", expected="int"):
+    with raises(kp.ModelError, subject="comparison", problem="frames='many'", expected="int"):
         replace(comparison.rows[0], frames="many")
-    with raises(kp.ModelError, subject="comparison", expected="int"):
+    with raises(kp.ModelError, subject="comparison", problem="keys=True", expected="int"):
         replace(comparison.rows[0], keys=True)

@@ -23,13 +23,13 @@ from keypose.api.compare.settings import (
     ComparedMethod,
     CompareOptions,
     build_budgets,
-    percent_removed,
+    compute_removed_percent,
 )
 from keypose.api.compare.tables import OWN, Row
 from keypose.api.select import ladder
 from keypose.api.unbake import unbake
 from keypose.curves.keyed_motion import build_keyed_motion
-from keypose.errors import KeyposeError, OptionError
+from keypose.errors import KeyposeError, OptionError, format_count, format_count_range
 from keypose.methods.salient import default_gap_frames
 from keypose.metrics import Score, count_stored_values, score
 from keypose.model import Ladder, Motion, Selection
@@ -67,7 +67,7 @@ def measure_motion(
     """Measure a motion that is trimmed and resampled already; otherwise as ``compare_motion``."""
     if motion.n_frames > MAX_FRAMES:
         raise OptionError(
-            f"{motion.n_frames:,} frames",
+            format_count(motion.n_frames, "frame", ","),
             subject=motion.name,
             expected=f"at most {MAX_FRAMES:,} to compare methods on: take a part of it, or a lower rate",
         )
@@ -148,7 +148,7 @@ class _ClipComparison:
         return replace(
             self._add_score(row, errors, errors.stored_values),
             keys=len(selection),
-            removed_percent=percent_removed(self.motion.n_frames, len(selection)),
+            removed_percent=compute_removed_percent(self.motion.n_frames, len(selection)),
             key_acceleration=errors.key_acceleration,
             selection_s=choice.seconds,
             fitting_s=fitting_s,
@@ -243,11 +243,11 @@ class _MethodKeys:
             return _KeyChoice(None, self._seconds, self._error)
         counts = self._ladder.counts
         below = counts[counts <= keys]
-        has = f"{self._method.name} has {counts[0]} to {counts[-1]} keys here"
+        has = f"{self._method.name} has {format_count_range(int(counts[0]), int(counts[-1]), 'key')} here"
         if not len(below):
-            return _KeyChoice(None, self._seconds, f"{keys} keys, but {has}")
+            return _KeyChoice(None, self._seconds, f"{format_count(keys, 'key')}, but {has}")
         nearest = int(below[-1])
-        note = "" if nearest == keys else f"{nearest} key{'s' * (nearest != 1)} in place of {keys}: {has}"
+        note = "" if nearest == keys else f"{format_count(nearest, 'key')} in place of {keys}: {has}"
         return _KeyChoice(self._ladder.at(nearest), self._seconds, note)
 
     def _is_below_max_gap(self, keys: int) -> bool:

@@ -11,7 +11,7 @@ from statistics import median
 from keypose.api.compare import tables
 from keypose.api.compare.settings import CompareOptions
 from keypose.api.compare.tables import MEASURED_COLUMNS, ClipIdentity, Row
-from keypose.errors import ModelError
+from keypose.errors import ModelError, format_count
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ class Comparison:
 
     def __repr__(self) -> str:
         clips, pairs = len(self.clips), len(self.method_pairs)
-        counts = f"{clips} clip{'s' * (clips != 1)}, {pairs} pairs of method and in-betweens"
+        counts = f"{format_count(clips, 'clip')}, {format_count(pairs, 'pair')} of method and in-betweens"
         return f"Comparison({counts}, {len(self.rows)} measurements)"
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from keypose.arrays import Bools, Floats, Ints, freeze
 from keypose.curves.cubic_fit import Channels, build_channels, hermite_basis
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.model import Motion
 from keypose.rotations import from_euler
 
@@ -50,7 +50,9 @@ class PerCurve:
         tolerances = np.append(-1.0, np.unique(np.concatenate([np.zeros(1), *self.tolerances])))
         if self.count_values(tolerances[-1]) > stored_values:
             min_values = self.count_values(tolerances[-1])
-            raise OptionError(f"{stored_values} values", expected=f"at least {min_values}: one for each curve")
+            raise OptionError(
+                format_count(stored_values, "value"), expected=f"at least {min_values}: one for each curve"
+            )
         low, high = -1, len(tolerances) - 1
         while high - low > 1:
             middle = (low + high) // 2
@@ -152,7 +154,9 @@ class PrincipalPoses:
     def rebuild_within(self, stored_values: int) -> tuple[Motion, int]:
         """Return the motion rebuilt from as many poses as fit into ``stored_values``, and the count of its numbers."""
         if self.count_values(0) > stored_values:
-            raise OptionError(f"{stored_values} values", expected=f"at least {self.count_values(0)}: the mean pose")
+            raise OptionError(
+                format_count(stored_values, "value"), expected=f"at least {self.count_values(0)}: the mean pose"
+            )
         frames, width = self.columns.values.shape
         rank = min((stored_values - self.count_values(0)) // (frames + width), len(self.sizes))
         shares = self.amounts[:, :rank] * self.sizes[:rank]

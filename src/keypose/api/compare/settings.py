@@ -173,7 +173,7 @@ def build_budgets(n_frames: int, removed_percent: Sequence[float], *, curves: bo
     table = [Budget("table", percent, count_keys(n_frames, percent)) for percent in removed_percent]
     table_counts = {budget.keys for budget in table}
     grid = [keys for keys in curve_keys(n_frames) if keys not in table_counts] if curves else []
-    return (*table, *(Budget("curve", percent_removed(n_frames, keys), keys) for keys in grid))
+    return (*table, *(Budget("curve", compute_removed_percent(n_frames, keys), keys) for keys in grid))
 
 
 def count_keys(n_frames: int, removed_percent: float) -> int:
@@ -181,7 +181,7 @@ def count_keys(n_frames: int, removed_percent: float) -> int:
     return min(n_frames, max(2, round(n_frames * (1 - removed_percent / 100))))
 
 
-def percent_removed(n_frames: int, keys: int) -> float:
+def compute_removed_percent(n_frames: int, keys: int) -> float:
     """Return the percentage of frames that are not keys."""
     return 100.0 * (n_frames - keys) / n_frames
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields
 from os import PathLike, fspath
 from pathlib import Path
@@ -193,15 +193,22 @@ def check_table_path(path: str | PathLike[str], suffix: str) -> Path:
 
 
 def write_csv(rows: Sequence[Row], path: str | PathLike[str], *, overwrite: bool = True) -> Path:
-    """Write one line per row, after a line of column names, atomically.
+    """Write the rows of a comparison, which ``read_csv`` reads."""
+    return write_csv_table(tuple(COLUMN_TYPES), map(astuple, rows), path, overwrite=overwrite)
 
-    Names that a spreadsheet would treat as a formula get an apostrophe, which ``read_csv`` removes.
+
+def write_csv_table(
+    columns: Sequence[str], rows: Iterable[Sequence[Any]], path: str | PathLike[str], *, overwrite: bool = True
+) -> Path:
+    """Write one line per row, after a line of column names, atomically; None is an empty cell.
+
+    Names that a spreadsheet would treat as a formula get an apostrophe.
     """
     target = check_table_path(path, ".csv")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMN_TYPES)
-    writer.writerows([_format_cell(value) for value in astuple(row)] for row in rows)
+    writer.writerow(columns)
+    writer.writerows([_format_cell(value) for value in row] for row in rows)
     write_atomically(target, text.getvalue().encode("utf-8", "backslashreplace"), overwrite=overwrite)
     return target
 

@@ -1,17 +1,19 @@
-"""Keys of single curves and joints: straight sections and fixed frames first, then refinement by natural splines."""
+"""Keys of single curves and of joints at 30 fps: straight sections, fixed frames, refinement by natural splines."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Bools, Floats
-from keypose.features import curvatures, evaluate_spline
+from keypose.arrays import Bools, Floats, Ints, freeze
+from keypose.features import curvatures, evaluate_spline, natural_spline
 from keypose.model import Features
+from keypose.model.motion import WHOLE_RATIO_TOLERANCE, frames_at_rate
 
+RATE = 30.0  # frames per second at which keys are found
 CONSTANT_RATIO = 1e-9  # relative to the largest number: a curve with a smaller range is constant
 BLOCK_VALUES = 1 << 18  # values that fit into the cache of a processor
 
@@ -25,7 +27,7 @@ def find_curve_keys(values: Floats, options: RefineOptions) -> tuple[Bools, Bool
     keys = np.zeros(values.T.shape, bool)
     keys[:, [0, -1]] = True
     fixed = keys.copy()
-    moving_columns = np.flatnonzero(amplitude > CONSTANT_RATIO * np.abs(values).max())
+    moving_columns = np.flatnonzero(amplitude > find_min_amplitude(values))
     n_columns = max(1, BLOCK_VALUES // len(values))
     for start in range(0, len(moving_columns), n_columns):
         columns = moving_columns[start : start + n_columns]
@@ -35,11 +37,17 @@ def find_curve_keys(values: Floats, options: RefineOptions) -> tuple[Bools, Bool
     return keys, fixed
 
 
+def find_min_amplitude(values: Floats) -> float:
+    """Return the range up to which a column of ``values`` (T, D) is constant."""
+    return CONSTANT_RATIO * float(np.abs(values).max())
+
+
 def refine_curves(curves: Floats, fixed: Bools, straight: Bools, options: RefineOptions) -> Bools:
     """Return the fixed frames and those that refinement adds, for rows of amplitude 1; all arrays (C, n).
 
     Each round evaluates the natural spline through the keys and adds, in every span between neighbouring keys, the
-    frame farthest from it if the error is too large. Curves without new keys are finished.
+    frame farthest from it if its error is above ``threshold`` times the range of the values strictly between the two
+    keys, or times ``min_range`` if that is greater. Curves without new keys are finished.
     """
     keys = fixed.copy()
     rows = np.arange(len(curves))
@@ -70,7 +78,7 @@ def _find_new_keys(curves: Floats, keys: Bools, straight: Bools, options: Refine
     first = np.flatnonzero(np.diff(span, prepend=-1))
     extent = np.maximum.reduceat(between, first) - np.minimum.reduceat(between, first)
     worst = np.maximum.reduceat(error, first)
-    is_off = worst > np.maximum(options.threshold * extent, options.min_error)
+    is_off = worst > options.threshold * np.maximum(extent, options.min_range)
     worst[~is_off] = np.inf
     worst_frames = np.flatnonzero(error == np.repeat(worst, np.diff(first, append=len(frames))))
     return frames[worst_frames[np.diff(span[worst_frames], prepend=-1) > 0]]
@@ -82,7 +90,7 @@ class RefineOptions:
     frames."""
 
     threshold: float
-    min_error: float
+    min_range: float
     straight_range: float
     straight_frames: int
     prominence: float
@@ -220,18 +228,47 @@ def find_jumps(curves: Floats, min_jump: float) -> Bools:
 
 
 @dataclass(frozen=True, eq=False)
+class Sampling:
+    """Curves at 30 fps, and where their frames are in the motion."""
+
+    features: Features
+    positions: Floats  # (N,) frames of the motion, which may be fractional
+    n_frames: int  # of the motion
+
+    def key_frames(self, keys: Bools) -> Ints:
+        """Return the frames of the motion nearest to ``keys`` (N,), of two the later one; the last key is its last."""
+        frames = np.floor(self.positions[keys] + 0.5 + 1e-9).astype(np.int32)
+        frames[-1] = self.n_frames - 1
+        return np.unique(np.append(np.int32(0), frames))
+
+
+def sample_features(features: Features) -> Sampling:
+    """Return the curves at 30 fps: every n-th frame if the ratio of the rates is whole, else interpolated linearly."""
+    ratio = features.fps / RATE
+    step = max(1, round(ratio))
+    if abs(ratio - step) <= WHOLE_RATIO_TOLERANCE * step:
+        positions = np.arange(0, features.n_frames, step, dtype=np.float64)
+        values = features.values[::step]
+    else:
+        positions = frames_at_rate(features.n_frames, len(features.columns), features.fps, RATE)
+        frames = np.arange(features.n_frames)
+        values = np.stack([np.interp(positions, frames, curve) for curve in features.values.T], axis=1)
+    return Sampling(replace(features, values=freeze(values), fps=RATE), positions, features.n_frames)
+
+
+@dataclass(frozen=True, eq=False)
 class JointKeys:
     """The keys of one joint, step by step."""
 
     joint: str
-    axis_keys: Bools  # (A, T) keys of each of its curves
-    fixed: Bools  # (T,) fixed on any axis
-    overlap: Bools  # (T,) the union over the axes
-    keys: Bools  # (T,) after reduction
+    axis_keys: Bools  # (A, N) keys of each of its curves
+    fixed: Bools  # (N,) fixed on any axis
+    overlap: Bools  # (N,) the union over the axes
+    keys: Bools  # (N,) after reduction
 
 
 def find_joint_keys(features: Features, options: RefineOptions) -> tuple[JointKeys, ...]:
-    """Return the keys of every joint, in the order of the features."""
+    """Return the keys of every joint, in the order of the ``features``, which are at 30 fps."""
     keys, fixed = find_curve_keys(features.values, options)
     joints = []
     for joint, columns in features.joints.items():
@@ -245,13 +282,32 @@ def find_joint_keys(features: Features, options: RefineOptions) -> tuple[JointKe
 def reduce_keys(keys: Bools, fixed: Bools) -> Bools:
     """Return the keys (T,) that remain when those on adjacent frames are thinned; fixed ones always remain.
 
-    Rule 1: a run of adjacent keys that are not fixed becomes its centre, rounded down. Rule 2: of three adjacent
-    keys the middle one is removed if it is not fixed. After rule 1 no two such keys are adjacent, so all are removed at
-    once.
+    Rule 1: of a run of exactly two adjacent keys, neither of them fixed, the later one remains. Rule 2: from left to
+    right, of three keys on adjacent frames the middle one is removed if it is not fixed.
     """
-    loose = np.concatenate(([False], keys & ~fixed, [False]))
-    edges = np.flatnonzero(loose[1:] != loose[:-1])
-    result = keys & fixed
-    result[(edges[::2] + edges[1::2] - 1) // 2] = True
-    result[1:-1] &= ~(result[:-2] & result[2:]) | fixed[1:-1]
+    edges = np.flatnonzero(np.diff(keys, prepend=False, append=False))
+    first, last = edges[::2], edges[1::2] - 1
+    result = keys.copy()
+    pairs = first[(last - first == 1) & ~fixed[first] & ~fixed[last]]
+    result[pairs] = False
+    loose = np.flatnonzero(result[:-2] & result[1:-1] & result[2:] & ~fixed[1:-1]) + 1
+    for frame in loose.tolist():
+        result[frame] = not result[frame - 1]  # the next frame is never removed before this one
     return result
+
+
+def find_max_errors(values: Floats, key_frames: Ints, min_amplitude: float) -> tuple[float | None, ...]:
+    """Return for each column of ``values`` (T, A) the largest error of the natural spline through the keys.
+
+    It is a share of the column's amplitude; None if that is at most ``min_amplitude``.
+    """
+    times, frames = key_frames.astype(np.float64), np.arange(len(values), dtype=np.float64)
+    errors: list[float | None] = []
+    for curve in values.T:
+        amplitude = float(np.ptp(curve))
+        if amplitude <= min_amplitude:
+            errors.append(None)
+            continue
+        spline = natural_spline(times, curve[key_frames], frames)
+        errors.append(float(np.abs(spline - curve).max()) / amplitude)
+    return tuple(errors)

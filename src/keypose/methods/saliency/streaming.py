@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keypose.arrays import Floats, freeze_floats
-from keypose.errors import ModelError, OptionError
+from keypose.errors import ModelError, OptionError, format_count
 from keypose.methods.saliency.curves import (
     CUT_SIGMAS,
     FRAME_S,
@@ -80,8 +80,11 @@ class StreamingSaliency:
         self._is_closed = False
 
     def __repr__(self) -> str:
-        state = "closed" if self._is_closed else f"keys at most {self.max_delay_frames} frames late"
-        return f"StreamingSaliency({self._width} columns, {self._n_frames} frames so far, {state})"
+        state = "closed" if self._is_closed else f"keys at most {format_count(self.max_delay_frames, 'frame')} late"
+        return (
+            f"StreamingSaliency({format_count(self._width, 'column')}, "
+            f"{format_count(self._n_frames, 'frame')} so far, {state})"
+        )
 
     @property
     def n_frames(self) -> int:
@@ -117,7 +120,8 @@ class StreamingSaliency:
     def _check_frame(self, frame: ArrayLike) -> Floats:
         if self._is_closed:
             raise OptionError(
-                f"the stream was closed after {self._n_frames} frames", hint="a new take needs a new stream"
+                f"the stream was closed after {format_count(self._n_frames, 'frame')}",
+                hint="a new take needs a new stream",
             )
         try:
             values: Floats = freeze_floats(frame, (self._width,), f"frame {self._n_frames}")
