@@ -24,7 +24,7 @@ from keypose.errors import OptionError
 from keypose.rotations import angle_between
 from reference import naive_feet as twin
 from support.edit_cases import KINDS, assert_same_outside, assert_sound, bits, build_keyed, demo, demo_keyed, kick, walk
-from support.errors import raises
+from support.errors import Pattern, raises
 
 # Allowed error of a nearly straight leg at keys, while its knee blends to the hinge side.
 EASED_MM = 0.27 * BLEND_MM
@@ -98,7 +98,10 @@ def test_real_feet_stay(data_dir, kind, name):
     keyed = walk(data_dir, kind)
     unit = 1000 / keyed.sample().mm_per_unit
     loose, planted = (EDITS[name](edit(keyed), 240, unit, keep) for keep in (False, True))
-    assert loose.range == planted.range
+    if keyed.is_per_joint:  # the legs may have keys farther away
+        assert planted.first <= loose.first and planted.last >= loose.last
+    else:
+        assert loose.range == planted.range
     assert max(s.max() for s in foot_errors_mm(keyed, loose).values()) > 4 * FOOT_TOLERANCE_MM
     reach, errors = excess_reach_mm(keyed, planted), foot_errors_mm(keyed, planted)
     for side, stray in errors.items():
@@ -111,7 +114,8 @@ def test_real_feet_stay(data_dir, kind, name):
     assert set(keyed.keys) <= set(planted.keyed.keys)
     # with the residual, errors are hardly larger
     with_detail = max(s.max() for s in foot_errors_mm(keyed, planted, 1.0).values())
-    assert with_detail < planted.missed * keyed.sample().mm_per_unit + 1.5 * FOOT_TOLERANCE_MM
+    share = 2.5 if kind == "straight per joint" else 1.5  # few straight spans leave more to the residual
+    assert with_detail < planted.missed * keyed.sample().mm_per_unit + share * FOOT_TOLERANCE_MM
 
 
 @pytest.mark.data
@@ -300,7 +304,7 @@ def test_feet_that_did_not_move_are_left_alone():
 def test_figure_without_legs_is_rejected():
     skeleton = kp.Skeleton(("Hips", "Spine"), np.array([-1, 0]), np.array([[0, 0, 0], [0, 1, 0]], float))
     motion = kp.Motion("stick", skeleton, 30, np.tile(skeleton.offsets, (5, 1, 1)), np.tile((1.0, 0, 0, 0), (5, 2, 1)))
-    with raises(OptionError, code="no_body", subject="stick"):
+    with raises(OptionError, code="no_body", subject="stick", problem=Pattern("^no leg with thigh, shin and foot ")):
         edit(build_keyed(motion, (0, 4))).shift(0, by=(0, 1, 0), keep_feet=True)
 
 

@@ -30,11 +30,11 @@ def test_undo_and_redo_give_the_same_bits():
     for state in states[-2::-1]:
         assert bits(e.undo()) == state
     assert e.history == () and e.last_range is None
-    with raises(OptionError, code="no_step"):
+    with raises(OptionError, code="no_step", problem="nothing to undo"):
         e.undo()
     for state in states[1:]:
         assert bits(e.redo()) == state
-    with raises(OptionError, code="no_step"):
+    with raises(OptionError, code="no_step", problem="nothing to redo"):
         e.redo()
     assert bits(keyed) == original and e.original is keyed
 
@@ -44,7 +44,7 @@ def test_a_new_operation_clears_redo():
     e.insert_key(30)
     e.undo()
     e.insert_key(31)
-    with raises(OptionError, code="no_step"):
+    with raises(OptionError, code="no_step", problem="nothing to redo"):
         e.redo()
     assert e.history == ("insert_key(31)",)
 

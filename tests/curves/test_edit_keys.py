@@ -14,8 +14,10 @@ from keypose.model import SpanPosition
 from keypose.rotations import angle_between
 from reference import naive_edit as twin
 from support.edit_cases import (
+    JOINT_KINDS,
     KEYS,
     KINDS,
+    SHARED_KINDS,
     assert_same_outside,
     assert_sound,
     build_keyed,
@@ -25,7 +27,7 @@ from support.edit_cases import (
     max_distance_mm,
     walk,
 )
-from support.errors import raises
+from support.errors import Pattern, raises
 
 
 def assert_same_motion(keyed, a, b, tolerance_mm):
@@ -173,7 +175,7 @@ def test_an_edit_survives_deleting_a_key_beside_it():
 
 
 def test_the_last_key_stays():
-    with raises(OptionError, code="needed_key", value=40):
+    with raises(OptionError, code="needed_key", value=40, problem=Pattern("is the only one")):
         edit(demo_keyed("cubic", (40,))).delete_key(40)
     with raises(OptionError, hint="the nearest are at 23, 40, 52, 71"):
         edit(demo_keyed()).delete_key(41)
@@ -189,7 +191,12 @@ def test_a_turn_too_far_for_one_span_is_refused():
     e = edit(keyed)
     e.delete_key(15)
     e.delete_key(45)
-    with raises(OptionError, code="needed_key", value="spinner"):
+    with raises(
+        OptionError,
+        code="needed_key",
+        value="spinner",
+        problem=Pattern("frame 30 spinner would turn too far in one span$"),
+    ):
         e.delete_key(30)
     assert len(e.history) == 2
 
@@ -197,7 +204,7 @@ def test_a_turn_too_far_for_one_span_is_refused():
 # Moving in time
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SHARED_KINDS)
 @pytest.mark.parametrize("to", [24, 33, 51])
 def test_spans_keep_their_shape_over_their_own_time(kind, to):
     keyed = demo_keyed(kind)
@@ -224,7 +231,7 @@ def test_the_detail_moves_with_the_key():
         np.testing.assert_allclose(now.translations, then.translations, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", SHARED_KINDS)
 @pytest.mark.parametrize(("frame", "to"), [(40, 47), (40, 30), (0, 5), (89, 100), (23, 200)])
 def test_ripple_moves_all_that_follows(kind, frame, to):
     keyed = demo_keyed(kind)
@@ -339,3 +346,82 @@ def test_wording(operation, message):
     with pytest.raises(OptionError) as info:
         operation(edit(demo_keyed()))
     assert str(info.value) == message
+
+
+# Joints with keys of their own
+
+
+def own_keys(keyed):
+    return [keyed.joint_keys(name).tolist() for name in keyed.skeleton.names]
+
+
+@pytest.mark.parametrize("kind", JOINT_KINDS)
+@pytest.mark.parametrize("to", [24, 33, 51])
+def test_only_joints_with_a_key_there_move_in_time(kind, to):
+    keyed = demo_keyed(kind)
+    change = edit(keyed).move_key(40, to)
+    moved = change.keyed
+    assert own_keys(moved) == [sorted(to if k == 40 else k for k in keys) for keys in own_keys(keyed)]
+    old, now = keyed.sample(), moved.sample()
+    rows = np.searchsorted(KEYS, 40)
+    for j in range(keyed.n_joints):
+        if keyed.rotations.is_key[rows, j]:
+            own = np.array(KEYS)[keyed.rotations.is_key[:, j]]
+            at = list(own).index(40)
+            for start, stop in ((own[at - 1], own[at]), (own[at], own[at + 1])):
+                new_start, new_stop = (to if end == 40 else end for end in (start, stop))
+                part = np.linspace(0, 1, 20)
+                then = keyed.sample(frames=start + part * (stop - start)).rotations[:, j]
+                later = moved.sample(frames=new_start + part * (new_stop - new_start)).rotations[:, j]
+                np.testing.assert_allclose(angle_between(then, later), 0, atol=1e-6)
+        else:
+            np.testing.assert_allclose(angle_between(old.rotations[:, j], now.rotations[:, j]), 0, atol=1e-6)
+    assert_same_outside(keyed, change)
+    assert_sound(moved)
+
+
+@pytest.mark.parametrize("kind", JOINT_KINDS)
+@pytest.mark.parametrize(("frame", "to"), [(40, 47), (40, 30), (23, 200)])
+def test_ripple_moves_every_joint_that_follows(kind, frame, to):
+    keyed = demo_keyed(kind)
+    change = edit(keyed).move_key(frame, to, ripple=True)
+    new, by = change.keyed, to - frame
+    assert new.n_frames == keyed.n_frames + by
+    expected = [sorted({k + by if k >= frame else k for k in (*keys, frame)}) for keys in own_keys(keyed)]
+    moving = ~(keyed.rotations.still_joints() & keyed.translations.still_joints())
+    assert [k for k, m in zip(own_keys(new), moving, strict=True) if m] == [
+        k for k, m in zip(expected, moving, strict=True) if m
+    ]
+    old, now = keyed.sample(1.0), new.sample(1.0)  # with the detail nothing is lost by the keys that were added
+    assert max_distance_mm(keyed, old.world_positions()[frame:], now.world_positions()[to:]) < 1e-6
+    assert_same_outside(keyed, change)
+    assert_sound(new)
+
+
+@pytest.mark.parametrize("kind", JOINT_KINDS)
+def test_an_edited_joint_gets_a_key_of_its_own(kind):
+    keyed = demo_keyed(kind)
+    joint = next(
+        name
+        for j, name in enumerate(keyed.skeleton.names)
+        if not keyed.rotations.is_key[KEYS.index(40), j] and not keyed.rotations.still_joints()[j]
+    )
+    change = edit(keyed).rotate(40, joint, axis=(1, 0, 0), degrees=20)
+    others = [name for name in keyed.skeleton.names if name != joint]
+    assert 40 in change.keyed.joint_keys(joint) and 40 not in keyed.joint_keys(joint)
+    assert all(list(change.keyed.joint_keys(name)) == list(keyed.joint_keys(name)) for name in others)
+    j = keyed.skeleton.joint(joint)
+    turned = angle_between(keyed.pose(40).rotations[j], change.keyed.pose(40).rotations[j])
+    assert np.rad2deg(turned) == pytest.approx(20, abs=1e-3)
+    assert_same_outside(keyed, change)
+    assert_sound(change.keyed)
+
+
+@pytest.mark.parametrize("kind", JOINT_KINDS)
+def test_a_deleted_key_goes_from_every_joint_that_has_it(kind):
+    keyed = demo_keyed(kind)
+    change = edit(keyed).delete_key(40)
+    assert own_keys(change.keyed) == [[k for k in keys if k != 40] for keys in own_keys(keyed)]
+    assert_same_motion(keyed, change.keyed.sample(1.0), keyed.sample(1.0), 1e-6)
+    assert_same_outside(keyed, change)
+    assert_sound(change.keyed)

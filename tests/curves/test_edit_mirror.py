@@ -12,7 +12,7 @@ from keypose.errors import OptionError
 from keypose.rotations import angle_between, exp
 from reference import naive_edit as twin
 from support.edit_cases import assert_same_outside, assert_sound, build_keyed, demo, demo_keyed, max_distance_mm
-from support.errors import raises
+from support.errors import Pattern, raises
 
 
 @pytest.mark.parametrize("frame", [0, 20, 45, 88])
@@ -88,7 +88,7 @@ def test_lying_on_one_side_can_be_mirrored():
 def test_mirror_rejects_unsuitable_figures():
     skeleton = kp.Skeleton(("a", "b"), np.array([-1, 0]), np.zeros((2, 3)))
     plain = kp.Motion("two", skeleton, 30, np.zeros((2, 2, 3)), np.tile((1.0, 0, 0, 0), (2, 2, 1)))
-    with raises(OptionError, code="no_body"):
+    with raises(OptionError, code="no_body", problem=Pattern("^no joint is recognised as left or right")):
         edit(build_keyed(plain, (0, 1))).mirror(0)
     names = ("Hips", "LeftUpLeg", "RightUpLeg")
     skeleton = kp.Skeleton(names, np.array([-1, 0, 0]), np.array([[0, 0, 0], [1, 0, 0], [-1, -1, 0]], float))

@@ -14,7 +14,7 @@ from keypose.errors import OptionError
 from keypose.rotations import angle_between, exp, rotate
 from reference import naive_edit as twin
 from support.edit_cases import KINDS, assert_same_outside, assert_sound, build_keyed, demo_keyed, kick, walk
-from support.errors import raises
+from support.errors import Pattern, raises
 
 ENDS = ("left_hand", "right_hand", "left_foot", "right_foot")
 POINT = st.lists(st.floats(-2, 2), min_size=3, max_size=3).map(np.array)
@@ -166,11 +166,11 @@ def test_reach_rejects_other_joints():
         e.reach(40, "head", by=(0, 0.1, 0))
     with raises(OptionError, expected="one of to= and by="):
         e.reach(40, "left_hand")
-    with raises(OptionError, option="to"):
+    with raises(OptionError, option="to", expected="3 numbers"):
         e.reach(40, "left_hand", to=(1, 2, float("inf")))
     loose = kp.Skeleton(LEG, np.array([-1, 0, 1, 0, 3]), np.array(LEG_OFFSETS, float))
     motion = kp.Motion("loose", loose, 30, np.tile(loose.offsets, (2, 1, 1)), np.tile((1.0, 0, 0, 0), (2, 5, 1)))
-    with raises(OptionError, code="no_body", value="left_foot"):
+    with raises(OptionError, code="no_body", value="left_foot", expected=Pattern("no arm or leg is recognised$")):
         edit(build_keyed(motion, (0, 1))).reach(0, "left_foot", by=(0, 0.1, 0))
 
 

@@ -12,12 +12,26 @@ from hypothesis import strategies as st
 
 import keypose as kp
 from keypose.curves import interpolate_linear
-from keypose.curves.cubic_fit import ROTATION_KINDS, build_channels, choose_rotation_orders, leaf_joints, remove_pops
-from keypose.curves.keyed_motion import INTERPOLATIONS, add_residual, build_keyed_motion, find_extremes
+from keypose.curves.cubic_fit import (
+    ROTATION_KINDS,
+    Flip,
+    bridge_flips,
+    build_channels,
+    choose_rotation_orders,
+    describe_flips,
+    find_flips,
+    find_turnovers,
+    flag_flips,
+    leaf_joints,
+    list_flips,
+    remove_flips,
+)
+from keypose.curves.keyed_motion import INTERPOLATIONS, add_residual, build_keyed_motion
 from keypose.metrics import position_errors_mm
-from keypose.rotations import angle_between, exp, from_euler, multiply, normalise
+from keypose.rotations import angle_between, exp, from_euler, multiply, normalise, rotate
 from reference import naive
 from reference import naive_inbetween as twin
+from support.flips import turn_over
 
 KINDS = [(interpolation, kind) for interpolation in INTERPOLATIONS for kind in ROTATION_KINDS]
 SKELETON = kp.Skeleton(
@@ -171,7 +185,9 @@ def test_angles_do_not_jump(seed, step):
     motion = build_motion(60, seed, step=step)
     channels = build_channels(motion, "euler")
     assert channels.rotation_orders is not None
-    rotations = remove_pops(motion.rotations, leaf_joints(SKELETON), motion.fps)
+    is_leaf = leaf_joints(SKELETON)
+    flips = [flip for flip in find_turnovers(motion.rotations, motion.fps) if is_leaf[flip.joint]]
+    rotations = bridge_flips(motion.rotations, flips)
     step_angles = angle_between(rotations[:-1], rotations[1:])
     jumps = np.abs(np.diff(channels.rotations, axis=0)).max(axis=2)
     locked = np.abs(channels.rotations[..., 1]).max(axis=0) > np.deg2rad(80)
@@ -193,36 +209,82 @@ def test_the_best_order_keeps_farthest_from_the_lock():
     np.testing.assert_allclose(matrices, expected, atol=1e-6)
 
 
-def build_pops(length: int) -> tuple[kp.Motion, kp.Motion]:
+def build_flips(length: int) -> tuple[kp.Motion, kp.Motion]:
     """A motion, and the same with a thumb turned over by 180 degrees for some frames."""
     clean = build_motion(60, 7)
-    rotations = clean.rotations.copy()
-    rotations[20 : 20 + length, 3] = multiply(rotations[20 : 20 + length, 3], np.array([0.0, 1.0, 0.0, 0.0]))
-    return clean, dataclasses.replace(clean, rotations=rotations)
+    return clean, turn_over(clean, 3, (20, 20 + length))
 
 
 @pytest.mark.parametrize("rotation_kind", ROTATION_KINDS)
 @pytest.mark.parametrize("length", [1, 3, 6])
-def test_pops_of_leaf_joints_are_removed_and_restored_by_the_residual(length, rotation_kind):
-    clean, pops = build_pops(length)
-    keyed = build_keyed(pops, [0, 15, 30, 45, 59], "bezier", rotation_kind)
+def test_flips_of_leaf_joints_are_removed_and_restored_by_the_residual(length, rotation_kind):
+    clean, flipped = build_flips(length)
+    keyed = build_keyed(flipped, [0, 15, 30, 45, 59], "bezier", rotation_kind)
     sampled = keyed.sample()
     assert np.rad2deg(max_angle(sampled.rotations[:, 3], clean.rotations[:, 3])) < 15
     np.testing.assert_allclose(
         sampled.rotations[:, :3],
         build_keyed(clean, [0, 15, 30, 45, 59], "bezier", rotation_kind).sample().rotations[:, :3],
     )
-    assert position_errors_mm(pops, keyed.sample(1.0)).max() < 1e-6
-    assert max_angle(keyed.sample(1.0).rotations, pops.rotations) < 1e-7
+    assert position_errors_mm(flipped, keyed.sample(1.0)).max() < 1e-6
+    assert max_angle(keyed.sample(1.0).rotations, flipped.rotations) < 1e-7
 
 
-def test_a_turn_that_stays_or_moves_others_is_no_pop():
-    _, long_pop = build_pops(40)
-    assert max_angle(build_channels(long_pop).rotations, long_pop.rotations) < 1e-7
-    clean, _ = build_pops(1)
+def test_flips_are_found_in_every_joint():
+    clean = build_motion(60, 7, step=0.02)
+    assert find_turnovers(clean.rotations, 60.0) == ()
+    flipped = turn_over(turn_over(clean, 1, (20, 21), (22, 28)), 3, (0, 4), (20, 23), (57, 60))
+    assert find_turnovers(flipped.rotations, 60.0) == (Flip(1, 20, 21), Flip(3, 20, 23), Flip(1, 22, 28))
+    assert find_turnovers(flipped.rotations, 30.0) == (Flip(1, 20, 21), Flip(3, 20, 23))  # 0.1 s are three frames
+
+
+def test_a_turn_that_stays_or_returns_halfway_is_no_flip():
+    clean = build_motion(60, 7, step=0.02)
+    assert find_turnovers(turn_over(clean, 1, (20, 60)).rotations, 60.0) == ()
+    assert find_turnovers(turn_over(clean, 1, (20, 27)).rotations, 60.0) == ()  # more than 0.1 s
     rotations = clean.rotations.copy()
-    rotations[20, 1] = multiply(rotations[20, 1], np.array([0.0, 1.0, 0.0, 0.0]))  # the chest, which carries the head
-    np.testing.assert_array_equal(remove_pops(rotations, leaf_joints(SKELETON), 60.0), rotations)
+    rotations[20, 1] = multiply(rotations[20, 1], exp(np.array([0, np.deg2rad(100), 0])))
+    rotations[21:, 1] = multiply(rotations[21:, 1], exp(np.array([0, np.deg2rad(60), 0])))
+    assert find_turnovers(rotations, 60.0) == ()
+
+
+def test_joints_that_turn_over_together_and_leave_the_limbs_in_place_do_not_flip():
+    """As where the hips turn over and the legs turn back: only the angles are odd."""
+    clean = build_motion(60, 7, step=0.02)
+    alone = turn_over(clean, 1, (20, 22))
+    assert find_flips(alone) == (Flip(1, 20, 22),)
+    translations = clean.translations.copy()  # the head stays where it is while the chest turns over
+    translations[20:22, 2:] = rotate(np.array([0.0, -1.0, 0.0, 0.0]), clean.translations[20:22, 2:])
+    together = dataclasses.replace(alone, translations=translations)
+    assert position_errors_mm(clean, together).max() < 1e-6
+    assert find_turnovers(together.rotations, 60.0) == (Flip(1, 20, 22),)
+    assert find_flips(together) == () and remove_flips(together) is together
+
+
+def test_flips_concern_the_joint_and_those_below_it():
+    flipped = turn_over(turn_over(build_motion(60, 7, step=0.02), 1, (20, 22)), 3, (30, 31))
+    flags = flag_flips(flipped)
+    assert np.argwhere(flags.is_turned).tolist() == [[20, 1], [21, 1], [30, 3]]
+    assert np.argwhere(flags.is_moved).tolist() == [[20, 2], [20, 3], [21, 2], [21, 3]]
+    assert not np.any(flag_flips(build_motion(60, 7, step=0.02)))
+    flips = list_flips(flipped)
+    assert describe_flips(flips) == "Chest in frames 20-21; LeftThumb in frame 30"
+    many = {f"Joint{k}": ((1, 1), (5, 6), (8, 8), (9, 9)) for k in range(8)}
+    assert describe_flips(many).startswith("Joint0 in frames 1, 5-6, 8 and 1 more; ")
+    assert describe_flips(many).endswith("Joint5 in frames 1, 5-6, 8 and 1 more; 2 more joints")
+
+
+def test_a_motion_without_the_flips_that_move_others():
+    clean = build_motion(60, 7, step=0.02)
+    leaf_only = turn_over(clean, 3, (20, 23))
+    assert remove_flips(clean) is clean and remove_flips(leaf_only) is leaf_only
+    flipped = turn_over(leaf_only, 1, (30, 33))
+    steady = remove_flips(flipped)
+    changed = np.argwhere((steady.rotations != flipped.rotations).any(axis=-1))
+    assert changed.tolist() == [[30, 1], [31, 1], [32, 1]]
+    assert max_angle(steady.rotations[:, 1], clean.rotations[:, 1]) < np.deg2rad(5)
+    steps = angle_between(steady.rotations[29:33, 1], steady.rotations[30:34, 1])
+    np.testing.assert_allclose(steps, steps[0], rtol=1e-9)  # at constant speed
     assert leaf_joints(SKELETON).tolist() == [False, False, True, True]
 
 
@@ -253,14 +315,6 @@ def test_static_joints_keep_exact_values(interpolation, rotation_kind):
     sampled = keyed.sample()
     assert (sampled.translations[:, 1] == [0.1, 5.0, 0.3]).all()
     assert max_angle(sampled.rotations[:, 1], np.broadcast_to(still, (40, 4))) < 1e-7
-
-
-def test_extremes_are_where_the_body_reverses():
-    way = np.zeros((61, 4, 3)) + SKELETON.offsets
-    way[:, 0, 0] = np.sin(np.arange(61) * np.pi / 20)  # turns around at 10, 30, 50
-    motion = kp.Motion("sway", SKELETON, 60.0, way, np.broadcast_to([1.0, 0, 0, 0], (61, 4, 4)))
-    keys = np.array([0, 10, 20, 30, 40, 50, 60], np.int32)
-    assert find_extremes(motion, keys).tolist() == [True, True, False, True, False, True, True]
 
 
 @pytest.mark.data

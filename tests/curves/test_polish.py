@@ -10,7 +10,7 @@ import pytest
 import keypose as kp
 from keypose import _core
 from keypose.curves.cubic_fit import build_channels
-from keypose.curves.keyed_motion import LEVER_MM, Polisher, build_keyed_motion, joint_weights
+from keypose.curves.keyed_motion import LEVER_MM, MAX_POLISHED_CHAIN, Polisher, build_keyed_motion, joint_weights
 from keypose.metrics import position_errors_mm
 from keypose.model import SpanPosition
 from keypose.rotations import exp
@@ -57,6 +57,7 @@ def test_the_slow_twin_finds_nothing_better(seed, moving_joints):
         channels.rotations,
         motion.world_positions() * mm,
         weights,
+        np.array([[each in moving_joints, True] for each in range(4)], np.uint8),
         plain.keys,
         *rotation_tangents,
         *translation_tangents,
@@ -157,3 +158,32 @@ def test_one_key_and_straight_curves_stay_as_they_are():
         build_keyed_motion(motion, np.array([0, 90]), "linear"),
     ):
         assert polish(keyed, motion) is keyed
+
+
+def test_only_what_moves_is_polished():
+    motion = build_motion(9, 1, (0, 1, 3))
+    channels, mm = build_channels(motion), motion.mm_per_unit
+    clip = (motion.skeleton.parents, channels.translations * mm, channels.rotations, motion.world_positions() * mm)
+    keys, moves = np.array([0, 8], np.int32), np.array([[0, 1], [1, 0], [0, 0], [0, 0]], np.uint8)
+    tangents = [np.zeros((2, 4, width)) for width in (4, 4, 3, 3)]
+    _core.polish(*clip, np.ones(4), moves, keys, *tangents, LEVER_MM, 0.0, 2.0, np.inf, 60, 1)
+    is_changed = [np.array((each != 0).any(axis=(0, 2)), np.uint8) for each in tangents]
+    for side in (0, 1):
+        np.testing.assert_array_equal(np.stack((is_changed[2 + side], is_changed[side]), axis=1), moves)
+    with pytest.raises(ValueError, match=r"moves must be \(J, 2\)"):
+        _core.polish(*clip, np.ones(4), moves[:3], keys, *tangents, LEVER_MM, 0.0, 2.0, np.inf, 60, 1)
+
+
+def test_long_chains_are_not_polished_by_default():
+    """It would take hours for a chain of a thousand joints, without reacting to Ctrl-C."""
+    for n_joints in (MAX_POLISHED_CHAIN, MAX_POLISHED_CHAIN + 1):
+        skeleton = kp.Skeleton(
+            tuple(f"j{k}" for k in range(n_joints)), np.arange(-1, n_joints - 1), np.ones((n_joints, 3))
+        )
+        angles = 0.05 * np.sin(0.3 * np.arange(12)[:, None, None] + np.arange(n_joints)[:, None] + np.arange(3))
+        motion = kp.Motion("rope", skeleton, 30.0, np.tile(skeleton.offsets, (12, 1, 1)), exp(angles))
+        polished, fitted = kp.unbake(motion, [0, 6, 11]), kp.unbake(motion, [0, 6, 11], polish=False)
+        is_polished = not np.array_equal(polished.rotations.out_tangents, fitted.rotations.out_tangents)
+        assert is_polished is (n_joints == MAX_POLISHED_CHAIN)
+    with raises(kp.OptionError, option="polish", problem="needs chains of at most 100 joints"):
+        kp.unbake(motion, [0, 6, 11], polish=True)

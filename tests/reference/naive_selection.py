@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -243,7 +244,7 @@ def refine_extrema(y, min_prominence):
     return sorted(frames)
 
 
-def refine_curve(y, *, threshold, min_error, straight_range, straight_frames, prominence, jump):
+def refine_curve(y, *, threshold, min_range, straight_range, straight_frames, prominence, jump):
     """Return the keys and the fixed frames of one curve, and those strictly inside straight sections, as sets."""
     n, amplitude = len(y), max(y) - min(y)
     if amplitude == 0:
@@ -269,7 +270,7 @@ def refine_curve(y, *, threshold, min_error, straight_range, straight_frames, pr
                 continue
             worst = max(inside, key=lambda t: (abs(spline[t] - z[t]), -t))
             extent = max(z[t] for t in inside) - min(z[t] for t in inside)
-            if abs(spline[worst] - z[worst]) > max(threshold * extent, min_error):
+            if abs(spline[worst] - z[worst]) > threshold * max(extent, min_range):
                 new.add(worst)
         if not new:
             return keys, fixed, straight
@@ -277,23 +278,46 @@ def refine_curve(y, *, threshold, min_error, straight_range, straight_frames, pr
 
 
 def refine_reduce(keys, fixed):
-    """Apply rule 1 run by run, then rule 2 key by key from the left."""
-    result, run = [], []
-    for t in [*sorted(keys), None]:
-        if run and (t is None or t in fixed or t != run[-1] + 1):
-            result.append((run[0] + run[-1]) // 2)
-            run = []
-        if t in fixed:
-            result.append(t)
-        elif t is not None:
-            run.append(t)
-    i = 1
-    while i < len(result) - 1:
-        if result[i - 1] + 1 == result[i] == result[i + 1] - 1 and result[i] not in fixed:
-            del result[i]
-        else:
-            i += 1
-    return result
+    """Apply rule 1 to every pair of adjacent keys without another beside them, then rule 2 key by key from the left."""
+    left = set(keys)
+    for t in keys:
+        is_pair = t + 1 in keys and t - 1 not in keys and t + 2 not in keys
+        if is_pair and t not in fixed and t + 1 not in fixed:
+            left.remove(t)
+    for t in sorted(left):
+        if t - 1 in left and t + 1 in left and t not in fixed:
+            left.remove(t)
+    return sorted(left)
+
+
+def refine_samples(n_frames, fps):
+    """Return the times of frames at 30 fps, in frames at ``fps``: every n-th one if rates are within 0.1 %."""
+    for step in range(1, 1000):
+        if abs(fps / 30 - step) <= 0.001 * step:
+            return [float(t) for t in range(0, n_frames, step)]
+    times = []
+    while len(times) * fps / 30 <= n_frames - 1 + 1e-9:
+        times.append(min(len(times) * fps / 30, n_frames - 1))
+    return times
+
+
+def refine_joint(curves, fps, options):
+    """Return the keys of one joint with ``curves`` (T, A) at any rate, as frames, and its keys at 30 fps."""
+    n = len(curves)
+    times = refine_samples(n, fps)
+    keys, fixed = {0, len(times) - 1}, {0, len(times) - 1}
+    for y in np.transpose(curves):
+        z = []
+        for t in times:
+            i = min(int(t), n - 2) if n > 1 else 0
+            z.append(y[i] if t == i else y[i] + (t - i) * (y[i + 1] - y[i]))
+        curve_keys, curve_fixed, _ = refine_curve(z, **options)
+        keys, fixed = keys | curve_keys, fixed | curve_fixed
+    own = refine_reduce(keys, fixed)
+    frames = {0, n - 1}
+    for k in own[:-1]:
+        frames.add(min(range(n), key=lambda t: (abs(t - times[k]), -t)))
+    return sorted(frames), own
 
 
 def refine_ranking(values, keys):
@@ -393,3 +417,19 @@ def inbetween_errors(motion, keys: list[int], start: int, stop: int) -> tuple[np
             left = off(keys[:k] + keys[k + 1 :])
             without.append(max(left[t - start].max() for t in range(keys[k - 1] if k else start, last)))
     return errors, span, without
+
+
+def preferred_penalty(keys, costs, limit, weights, near: float, near_share: float, cost_share: float) -> float:
+    """Return the penalty of ``keys``: preferred frames that have no key near, distances of those that have, and costs.
+
+    Infinite if a span costs more than ``limit``.
+    """
+    total = 0.0
+    for i, j in itertools.pairwise(keys):
+        if costs[i, j] > limit:
+            return math.inf
+        total += cost_share * max(weights) * (costs[i, j] / limit) ** 2 if limit > 0 else 0.0
+    for frame, weight in enumerate(weights):
+        distance = min(abs(frame - key) for key in keys)
+        total += weight * (near_share * distance / near if distance <= near else 1.0)
+    return total

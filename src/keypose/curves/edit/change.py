@@ -1,16 +1,17 @@
-"""The result of an edit, checks of its arguments, and the residual after it."""
+"""The result of an edit, checks of its arguments, the curves of single joints, and the residual after an edit."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from keypose.arrays import MAX_MAGNITUDE, Floats, freeze
+from keypose.arrays import MAX_MAGNITUDE, Floats, Ints, freeze
 from keypose.errors import OptionError
-from keypose.model import KeyedMotion, Residual
+from keypose.model import Curves, KeyedMotion, Residual
 from keypose.rotations import ORDERS, conjugate, exp, from_euler, log, multiply, normalise, rotate
 from keypose.validation import check_choice, check_int, check_number
 
@@ -132,3 +133,114 @@ def expand_residual(residual: Residual, n_frames: int) -> Residual:
     rotation_vectors = residual.rotations[before] + fraction * (residual.rotations[after] - residual.rotations[before])
     shifts = residual.shifts[before] + fraction * (residual.shifts[after] - residual.shifts[before])
     return Residual(freeze(rotation_vectors), freeze(shifts))
+
+
+@dataclass(frozen=True)
+class JointCurve:
+    """The curve of one joint's rotation or translation, with its own keys."""
+
+    frames: Ints  # (K,) increasing
+    curves: Curves  # (K, 1, C)
+
+    def neighbours(self, frame: int, n_frames: int) -> tuple[int, int]:
+        """Return the first and the last frame that depend on the key at ``frame``, or that one there would change."""
+        before, after = self.frames[self.frames < frame], self.frames[self.frames > frame]
+        return (int(before[-1]) + 1 if len(before) else 0), (int(after[0]) - 1 if len(after) else n_frames - 1)
+
+
+@dataclass(frozen=True)
+class JointCurves:
+    """The rotations and the translations of all joints (J,), with their own keys."""
+
+    rotations: Sequence[JointCurve]
+    translations: Sequence[JointCurve]
+
+    @staticmethod
+    def of(keyed: KeyedMotion) -> JointCurves:
+        """Return the curves of a keyed motion."""
+        return JointCurves(*(_split(curves, keyed.keys) for curves in (keyed.rotations, keyed.translations)))
+
+    def map(
+        self, change: Callable[[JointCurve], JointCurve], rotations: Iterable[int], translations: Iterable[int]
+    ) -> JointCurves:
+        """Return the curves with those of some joints changed."""
+        changed = [list(self.rotations), list(self.translations)]
+        for curves, joints in zip(changed, (rotations, translations), strict=True):
+            for joint in joints:
+                curves[joint] = change(curves[joint])
+        return JointCurves(*changed)
+
+    def build(self, keyed: KeyedMotion, extremes: Iterable[int]) -> KeyedMotion:
+        """Return ``keyed`` with these curves; ``extremes`` are the frames of keys that are extremes."""
+        keys = np.unique(np.concatenate([curve.frames for curve in (*self.rotations, *self.translations)]))
+        return replace(
+            keyed,
+            keys=keys,
+            rotations=_join(self.rotations, keys),
+            translations=_join(self.translations, keys),
+            extremes=np.isin(keys, list(extremes)),
+        )
+
+
+def _split(curves: Curves, keys: Ints) -> list[JointCurve]:
+    flags = curves.key_flags()
+    result = []
+    for j in range(flags.shape[1]):
+        rows = np.flatnonzero(flags[:, j])
+        sides = (curves.values, curves.in_tangents, curves.out_tangents)
+        own = Curves(*(None if side is None else freeze(side[rows, j : j + 1].copy()) for side in sides))  # type: ignore[arg-type]
+        result.append(JointCurve(keys[rows], own))
+    return result
+
+
+def _join(joint_curves: Sequence[JointCurve], keys: Ints) -> Curves:
+    first = joint_curves[0].curves
+    arrays = np.zeros((3 if first.is_cubic else 1, len(keys), len(joint_curves), first.n_channels))
+    is_key = np.zeros((len(keys), len(joint_curves)), bool)
+    for j, (joint_curve, sides) in enumerate(
+        (each, (each.curves.values, each.curves.in_tangents, each.curves.out_tangents)) for each in joint_curves
+    ):
+        rows = np.searchsorted(keys, joint_curve.frames)
+        is_key[rows, j] = True
+        for array, side in zip(arrays, sides, strict=False):
+            assert side is not None  # all curves have tangents, or none
+            array[rows, j] = side[:, 0]
+    values, *tangents = (freeze(array) for array in arrays)
+    return Curves(values, *(tangents or (None, None)), is_key=freeze(is_key))
+
+
+def retime_joints(keyed: KeyedMotion, before: JointCurves, after: JointCurves, n_frames: int) -> Residual | None:
+    """Return the residual for curves whose keys have moved from ``before`` to ``after``, in a motion of ``n_frames``.
+
+    The detail of each joint moves with its own keys, linear in time between them.
+    """
+    if keyed.residual is None:
+        return None
+    detail = expand_residual(keyed.residual, keyed.n_frames)
+    sides = []
+    for values, old_curves, new_curves in (
+        (detail.rotations, before.rotations, after.rotations),
+        (detail.shifts, before.translations, after.translations),
+    ):
+        moved = np.empty((n_frames, *values.shape[1:]))
+        for j, (old, new) in enumerate(zip(old_curves, new_curves, strict=True)):
+            moved[:, j] = _sample_rows(values[:, j], _source_frames(old.frames, new.frames, keyed.n_frames, n_frames))
+        sides.append(freeze(moved))
+    return Residual(*sides)
+
+
+def _source_frames(before: Ints, after: Ints, n_before: int, n_after: int) -> Floats:
+    """Return for each new frame (n_after,) the old one; the ends of the motion move if they are no keys."""
+    old, new = before.astype(np.float64), after.astype(np.float64)
+    if old[0] > 0 and new[0] > 0:
+        old, new = np.insert(old, 0, 0.0), np.insert(new, 0, 0.0)
+    if old[-1] < n_before - 1 and new[-1] < n_after - 1:
+        old, new = np.append(old, n_before - 1.0), np.append(new, n_after - 1.0)
+    return np.asarray(np.interp(np.arange(n_after, dtype=np.float64), new, old))
+
+
+def _sample_rows(values: Floats, frames: Floats) -> Floats:
+    """Return ``values`` (R, 3) at fractional ``frames`` (N,), linear in between."""
+    before = np.floor(frames).astype(np.intp)
+    after, fraction = np.minimum(before + 1, len(values) - 1), (frames - before)[:, None]
+    return np.asarray(values[before] + fraction * (values[after] - values[before]))

@@ -9,12 +9,10 @@ import numpy as np
 from keypose.arrays import Bools, Floats, Ints, freeze
 from keypose.curves.cubic_fit import fit_cubics
 from keypose.curves.edit.directions import nearest_angles
+from keypose.curves.edit.keys import add_joint_keys
 from keypose.curves.edit.poses import key_pose, set_pose
-from keypose.model import Curves, KeyedMotion, Pose
+from keypose.model import KeyedMotion, Pose
 from keypose.rotations import align_signs
-
-ITERATIONS = 4
-RIDGE = 1e-9  # relative to the weight of all samples; determines the tangents that the samples do not
 
 
 def fit_rotations(
@@ -25,6 +23,9 @@ def fit_rotations(
     Between keys the tangents are fitted to the rotations. Keys and spans without a frame that ``differs`` (N,) from
     ``keyed`` do not change.
     """
+    if keyed.is_per_joint:  # the spans beside a frame that differs have keys of these joints at both ends
+        for frame in _span_ends(keyed.keys, frames[differs]):
+            keyed = add_joint_keys(keyed, frame, joints, ()).keyed
     for n in np.flatnonzero(np.isin(frames, keyed.keys) & differs).tolist():
         key = keyed.key_index(int(frames[n]))
         pose = key_pose(keyed, key)
@@ -32,6 +33,14 @@ def fit_rotations(
         pose_rotations[joints] = rotations[n]
         keyed = set_pose(keyed, key, Pose(pose.translations, pose_rotations)).keyed
     return _fit_tangents(keyed, joints, frames, rotations, differs)
+
+
+def _span_ends(keys: Ints, frames: Ints) -> list[int]:
+    """Return the keys at, just before and just after ``frames``."""
+    at = np.searchsorted(keys, frames)
+    before = np.searchsorted(keys, frames, side="right") - 1
+    rows = np.unique(np.concatenate((before, at)))
+    return [int(keys[row]) for row in rows if 0 <= row < len(keys)]
 
 
 def _fit_tangents(
@@ -54,7 +63,8 @@ def _fit_tangents(
                 cubic = fit_cubics(values[:, None], np.array([0, len(values) - 1], np.int32))
                 assert cubic.out_tangents is not None and cubic.in_tangents is not None
                 out_tangents[a, j], in_tangents[a + 1, j] = cubic.out_tangents[0, 0], cubic.in_tangents[1, 0]
-    return replace(keyed, rotations=Curves(curves.values, freeze(in_tangents), freeze(out_tangents)))
+    fitted = replace(curves, in_tangents=freeze(in_tangents), out_tangents=freeze(out_tangents))
+    return replace(keyed, rotations=fitted)
 
 
 def _channel_values(keyed: KeyedMotion, joint: int, key: int, rotations: Floats) -> Floats:
@@ -66,40 +76,3 @@ def _channel_values(keyed: KeyedMotion, joint: int, key: int, rotations: Floats)
     for turn in rotations[1:]:
         rows.append(nearest_angles(turn[None], keyed.rotation_orders[joint], rows[-1][None])[0])
     return np.array(rows)
-
-
-def fit_directions(targets: Floats, ends: Floats, tangents: Floats, s: Floats, gap: float) -> Floats:
-    """Return the tangents (2, J, 4) with which normalised cubics between ``ends`` (2, J, 4) are nearest to ``targets``.
-
-    Least squares over ``targets`` (N, J, 4) at fractions ``s`` (N,) of the span, by the Gauss-Newton method from
-    ``tangents`` (2, J, 4); a step that does not improve a joint is rejected.
-    """
-    tangent_basis = np.stack((gap * s * (1 - s) ** 2, -gap * s * s * (1 - s)))  # (2, N) of the two tangents
-    rise = (s * s * (3 - 2 * s))[:, None, None]
-    between = (1 - rise) * ends[0] + rise * ends[1]
-
-    def evaluate(tangents: Floats) -> tuple[Floats, Floats, Floats]:
-        values = between + np.einsum("an,ajc->njc", tangent_basis, tangents)
-        length = np.maximum(np.linalg.norm(values, axis=-1, keepdims=True), 1e-6)
-        errors = values / length - targets
-        return values / length, length, errors
-
-    unit, length, errors = evaluate(tangents)
-    for _ in range(ITERATIONS):
-        projection = (np.eye(4) - unit[..., :, None] * unit[..., None, :]) / length[..., None]  # (N, J, 4, 4)
-        matrix = np.einsum("an,bn,njcd->jacbd", tangent_basis, tangent_basis, projection / length[..., None]).reshape(
-            -1, 8, 8
-        )
-        right = -np.einsum("an,njcd,njd->jac", tangent_basis, projection, errors).reshape(-1, 8, 1)
-        weight = RIDGE * np.trace(matrix, axis1=1, axis2=2)[:, None, None] + 1e-300
-        step = np.moveaxis(np.linalg.solve(matrix + weight * np.eye(8), right).reshape(-1, 2, 4), 1, 0)
-        candidate = evaluate(tangents + step)
-        helps = np.einsum("njc,njc->j", candidate[2], candidate[2]) < np.einsum("njc,njc->j", errors, errors)
-        if not helps.any():
-            break
-        is_taken = helps[:, None]
-        tangents = np.where(is_taken, tangents + step, tangents)
-        unit, length, errors = (
-            np.where(is_taken, new, old) for new, old in zip(candidate, (unit, length, errors), strict=True)
-        )
-    return tangents

@@ -11,10 +11,10 @@ from keypose import kinematics
 from keypose.arrays import Bools, Floats, Ints, runs
 from keypose.curves.edit.change import Change
 from keypose.curves.edit.curve_fit import fit_rotations
-from keypose.curves.edit.keys import insert_key
+from keypose.curves.edit.keys import add_joint_keys, insert_key
 from keypose.curves.edit.poses import WorldPose
 from keypose.curves.edit.reach import Limb, find_hinge, find_limbs, is_descendant, solve_limb
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.kinematics import heights_above, up_axis
 from keypose.model import KeyedMotion, Motion
 from keypose.rotations import angle_between, conjugate, multiply, rotate, slerp
@@ -62,7 +62,7 @@ def keep_feet(before: KeyedMotion, change: Change, *, excluded_joint: int | None
     unrestored, frames = change.keyed, set[int]()
     while True:
         for frame in sorted(frames):
-            unrestored = insert_key(unrestored, frame).keyed
+            unrestored = _insert_leg_key(unrestored, frame, stances)
         keyed, frames = unrestored, set()
         for stance in stances:
             restored = restore_leg(unrestored.sample(frames=stance.frames), stance)
@@ -73,10 +73,31 @@ def keep_feet(before: KeyedMotion, change: Change, *, excluded_joint: int | None
     inserted = keyed.n_keys - change.keyed.n_keys
     notes = (
         change.note,
-        f"{inserted} {'key' if inserted == 1 else 'keys'} added to keep feet in place" if inserted else "",
+        f"{format_count(inserted, 'key')} added to keep feet in place" if inserted else "",
     )
     missed = max([change.missed, *(_max_contact_error(keyed, stance) for stance in stances)])
-    return replace(change, keyed=keyed, missed=missed, note=", ".join(filter(None, notes)))
+    first, last = change.range
+    if keyed.is_per_joint:  # the legs may have keys farther away
+        is_changed = _changed_frames(before, keyed)
+        first, last = min(first, *is_changed[:1]), max(last, *is_changed[-1:])
+    return replace(change, keyed=keyed, first=first, last=last, missed=missed, note=", ".join(filter(None, notes)))
+
+
+def _insert_leg_key(keyed: KeyedMotion, frame: int, stances: list[Stance]) -> KeyedMotion:
+    """Return the same motion with a key at ``frame``: of the legs, if joints have keys of their own."""
+    if not keyed.is_per_joint:
+        return insert_key(keyed, frame).keyed
+    joints = sorted({joint for stance in stances for joint in stance.joints})
+    return add_joint_keys(keyed, frame, joints, ()).keyed
+
+
+def _changed_frames(before: KeyedMotion, after: KeyedMotion) -> list[int]:
+    """Return the frames in which the curves of two motions differ."""
+    old, new = before.sample(), after.sample()
+    differs = (old.rotations != new.rotations).any(axis=(1, 2)) | (old.translations != new.translations).any(
+        axis=(1, 2)
+    )
+    return np.flatnonzero(differs).tolist()
 
 
 def restore_leg(edited: Motion, stance: Stance) -> RestoredLeg:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from keypose.arrays import Bools, Floats, Ints, freeze
 from keypose.curves.edit.feet import FADE_S, Stance, build_stance, restore_leg
 from keypose.curves.edit.reach import Limb, find_limbs, find_motion_hinge
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.model import FootContacts, Motion
 from keypose.model.motion import check_source_frames
 from keypose.rotations import normalise
@@ -130,7 +130,7 @@ def _check_contacts(before: Motion, foot_contacts: FootContacts | Bools) -> Foot
         raise OptionError(
             f"{flags.dtype} of shape {flags.shape}",
             option="foot_contacts",
-            expected=f"true or false for {before.n_frames} frames and {len(feet)} feet",
+            expected=f"true or false for {format_count(before.n_frames, 'frame')} and {len(feet)} feet",
         )
     return FootContacts(feet, flags)
 

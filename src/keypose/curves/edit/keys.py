@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from keypose.arrays import Floats, Ints, freeze
+from keypose.arrays import Bools, Floats, Ints, freeze
 from keypose.curves.cubic_fit import fit_cubics
-from keypose.curves.edit.change import Change, affected_frames, compensate_residual, find_key, retime_residual
-from keypose.curves.edit.curve_fit import fit_directions
-from keypose.curves.edit.directions import MIN_LENGTH, min_length
+from keypose.curves.edit.change import (
+    Change,
+    JointCurve,
+    JointCurves,
+    affected_frames,
+    compensate_residual,
+    find_key,
+    retime_joints,
+    retime_residual,
+)
+from keypose.curves.edit.directions import MIN_LENGTH, fit_directions, min_length
 from keypose.errors import OptionError
 from keypose.model import Curves, KeyedMotion, SpanPosition
 from keypose.model.motion import MAX_POSES
-from keypose.rotations import normalise
+from keypose.rotations import normalise, slerp
 from keypose.validation import check_bool, check_int
 
 MIN_SAMPLES = 24  # in each half, at which the two curves are compared
@@ -30,6 +39,8 @@ def insert_key(keyed: KeyedMotion, frame: Any) -> Change:
         raise OptionError(option="frame", value=at, expected=f"0 to {keyed.n_frames - 1}")
     if at in keyed.keys:
         raise OptionError("has a key already", option="frame", value=at)
+    if keyed.is_per_joint:
+        return add_joint_keys(keyed, at, range(keyed.n_joints), range(keyed.n_joints))
     key = int(np.searchsorted(keyed.keys, at))
     position = SpanPosition.locate(keyed.keys, np.array([float(at)]))
     are_quaternions = keyed.rotation_orders is None
@@ -53,6 +64,40 @@ def insert_key(keyed: KeyedMotion, frame: Any) -> Change:
     if are_quaternions and keyed.is_cubic:
         inserted = compensate_residual(inserted, keyed, first, last)
     return Change(inserted, first, last)
+
+
+def add_joint_keys(
+    keyed: KeyedMotion, frame: int, rotation_joints: Iterable[int], translation_joints: Iterable[int]
+) -> Change:
+    """Return the same motion in which these joints, with keys of their own, have one at ``frame``."""
+    before = JointCurves.of(keyed)
+    missing_rotations, missing_translations = (
+        [j for j in joints if frame not in curves[j].frames]
+        for joints, curves in ((rotation_joints, before.rotations), (translation_joints, before.translations))
+    )
+    are_quaternions = keyed.rotation_orders is None
+    after = before.map(lambda curve: _add_joint_key(curve, frame, quaternions=are_quaternions), missing_rotations, ())
+    after = after.map(lambda curve: _add_joint_key(curve, frame, quaternions=False), (), missing_translations)
+    added = after.build(keyed, keyed.keys[keyed.extremes])
+    changed = [before.rotations[j] for j in missing_rotations] + [before.translations[j] for j in missing_translations]
+    ranges = [curve.neighbours(frame, keyed.n_frames) for curve in changed] or [(frame, frame)]
+    first, last = min(first for first, _ in ranges), max(last for _, last in ranges)
+    if are_quaternions and keyed.is_cubic and missing_rotations:
+        added = compensate_residual(added, keyed, first, last)
+    return Change(added, first, last)
+
+
+def _add_joint_key(curve: JointCurve, frame: int, *, quaternions: bool) -> JointCurve:
+    frames, curves = curve.frames, curve.curves
+    key = int(np.searchsorted(frames, frame))
+    position = SpanPosition.locate(frames, np.array([float(frame)]))
+    value = curves.at(position)
+    if quaternions and not curves.is_cubic:
+        value = slerp(curves.values[position.before], curves.values[position.after], position.fraction[:, None, None])
+    split = _split_curves(curves, frames, frame, key, normalise(value) if quaternions else value)
+    if quaternions and 0 < key < len(frames):
+        split = _refit_halves(curves, split, frames, frame, key)
+    return JointCurve(np.insert(frames, key, frame).astype(np.int32), split)
 
 
 def _split_curves(curves: Curves, keys: Ints, at: int, key: int, value: Floats) -> Curves:
@@ -127,35 +172,68 @@ def delete_key(keyed: KeyedMotion, frame: Any) -> Change:
         raise OptionError(
             f"the key at frame {frame} is the only one, and a keyed motion needs one", code="needed_key", value=frame
         )
+    if keyed.is_per_joint:
+        return _delete_joint_keys(keyed, int(keyed.keys[key]))
     first, last = affected_frames(keyed, key, key)
+    are_quaternions = keyed.rotation_orders is None
     fewer = replace(
         keyed,
         keys=np.delete(keyed.keys, key),
-        translations=_delete_from_curves(keyed.translations, keyed, key, quaternions=False),
-        rotations=_delete_from_curves(keyed.rotations, keyed, key, quaternions=keyed.rotation_orders is None),
+        translations=_delete_from_curves(keyed.translations, keyed.keys, key, quaternions=False),
+        rotations=_delete_from_curves(keyed.rotations, keyed.keys, key, quaternions=are_quaternions),
         extremes=np.delete(keyed.extremes, key),
     )
     if fewer.is_cubic and fewer.rotation_orders is None and 0 < key < fewer.n_keys:
         length = min_length(fewer.rotations, fewer.keys, key - 1)
         if length.min() < MIN_LENGTH:
-            joint = keyed.skeleton.names[int(length.argmin())]
-            raise OptionError(
-                f"without the key at frame {keyed.keys[key]} {joint} would turn too far in one span",
-                code="needed_key",
-                value=joint,
-            )
+            raise _needed_key_error(int(keyed.keys[key]), keyed.skeleton.names[int(length.argmin())])
     return Change(compensate_residual(fewer, keyed, first, last), first, last)
 
 
-def _delete_from_curves(curves: Curves, keyed: KeyedMotion, key: int, *, quaternions: bool) -> Curves:
+def _needed_key_error(frame: int, joint: str) -> OptionError:
+    return OptionError(
+        f"without the key at frame {frame} {joint} would turn too far in one span", code="needed_key", value=joint
+    )
+
+
+def _delete_joint_keys(keyed: KeyedMotion, frame: int) -> Change:
+    """Return ``keyed`` without the keys at ``frame`` of all joints that have one; a joint needs at least one key."""
+    before = JointCurves.of(keyed)
+    other = int(keyed.keys[keyed.keys != frame][0])  # for joints with no other key, which do not move
+    are_quaternions = keyed.rotation_orders is None
+    lists = [[j for j, c in enumerate(cs) if frame in c.frames] for cs in (before.rotations, before.translations)]
+
+    def delete(curve: JointCurve, *, quaternions: bool) -> JointCurve:
+        if len(curve.frames) == 1:
+            return JointCurve(np.array([other], np.int32), curve.curves)
+        key = int(np.searchsorted(curve.frames, frame))
+        fewer = _delete_from_curves(curve.curves, curve.frames, key, quaternions=quaternions)
+        return JointCurve(np.delete(curve.frames, key), fewer)
+
+    after = before.map(lambda curve: delete(curve, quaternions=are_quaternions), lists[0], ())
+    after = after.map(lambda curve: delete(curve, quaternions=False), (), lists[1])
+    if are_quaternions and keyed.is_cubic:
+        for j in lists[0]:
+            curve, key = after.rotations[j], int(np.searchsorted(after.rotations[j].frames, frame))
+            is_inside = 0 < key < len(curve.frames)
+            if is_inside and min_length(curve.curves, curve.frames, key - 1).min() < MIN_LENGTH:
+                raise _needed_key_error(frame, keyed.skeleton.names[j])
+    changed = [before.rotations[j] for j in lists[0]] + [before.translations[j] for j in lists[1]]
+    ranges = [curve.neighbours(frame, keyed.n_frames) for curve in changed]
+    first, last = min(first for first, _ in ranges), max(last for _, last in ranges)
+    fewer = after.build(keyed, keyed.keys[keyed.extremes])
+    return Change(compensate_residual(fewer, keyed, first, last), first, last)
+
+
+def _delete_from_curves(curves: Curves, keys: Ints, key: int, *, quaternions: bool) -> Curves:
     """Return curves without one key, the tangents at its neighbours fitted to the values of the two spans."""
     values = freeze(np.delete(curves.values, key, axis=0))
     if curves.in_tangents is None or curves.out_tangents is None:
         return Curves(values)
     in_tangents, out_tangents = np.delete(curves.in_tangents, key, axis=0), np.delete(curves.out_tangents, key, axis=0)
     if 0 < key < len(curves) - 1:
-        start, stop = keyed.keys[key - 1], keyed.keys[key + 1]
-        span_values = curves.at(SpanPosition.locate(keyed.keys, np.arange(start, stop + 1, dtype=np.float64)))
+        start, stop = keys[key - 1], keys[key + 1]
+        span_values = curves.at(SpanPosition.locate(keys, np.arange(start, stop + 1, dtype=np.float64)))
         tangents = _fit_merged_span(normalise(span_values) if quaternions else span_values, quaternions=quaternions)
         out_tangents[key - 1], in_tangents[key] = tangents
     return Curves(values, freeze(in_tangents), freeze(out_tangents))
@@ -199,9 +277,11 @@ def move_key(keyed: KeyedMotion, frame: Any, to: Any, *, ripple: bool = False) -
         raise OptionError(
             f"the key at frame {keyed.keys[key]} cannot go to {goal}", expected=f"{min_frame} to {max_frame}"
         )
+    n_frames = keyed.n_frames + (offset if ripple else 0)
+    if keyed.is_per_joint:
+        return _move_joint_keys(keyed, int(keyed.keys[key]), offset, n_frames, ripple=ripple)
     keys = keyed.keys.copy()
     keys[key : (None if ripple else key + 1)] += offset
-    n_frames = keyed.n_frames + (offset if ripple else 0)
     residual = keyed.residual
     if residual is not None:
         residual = retime_residual(residual, *_time_marks(keyed, keys, n_frames), n_frames)
@@ -216,6 +296,33 @@ def move_key(keyed: KeyedMotion, frame: Any, to: Any, *, ripple: bool = False) -
     first = int(keys[key - 1]) + 1 if key > 0 else 0
     last = n_frames - 1 if ripple or key + 1 == keyed.n_keys else int(keys[key + 1]) - 1
     return Change(moved, first, last)
+
+
+def _move_joint_keys(keyed: KeyedMotion, frame: int, offset: int, n_frames: int, *, ripple: bool) -> Change:
+    """Move the keys at ``frame`` of the joints that have one.
+
+    With ``ripple`` every joint gets a key there, and all later keys move too.
+    """
+    if ripple:
+        keyed = add_joint_keys(keyed, frame, range(keyed.n_joints), range(keyed.n_joints)).keyed
+    before = JointCurves.of(keyed)
+
+    def moves(frames: Ints) -> Bools:
+        return np.asarray(frames >= frame if ripple else frames == frame)
+
+    def move(curve: JointCurve) -> JointCurve:
+        frames = np.where(moves(curve.frames), curve.frames + offset, curve.frames).astype(np.int32)
+        return JointCurve(frames, _rescale_tangents(curve.curves, curve.frames, frames))
+
+    lists = [[j for j, c in enumerate(cs) if moves(c.frames).any()] for cs in (before.rotations, before.translations)]
+    after = before.map(move, *lists)
+    extremes = keyed.keys[keyed.extremes]
+    residual = retime_joints(keyed, before, after, n_frames)
+    resized = replace(keyed, n_frames=max(n_frames, keyed.n_frames), residual=residual)  # both lists of keys fit
+    moved = replace(after.build(resized, np.where(moves(extremes), extremes + offset, extremes)), n_frames=n_frames)
+    changed = [before.rotations[j] for j in lists[0]] + [before.translations[j] for j in lists[1]]
+    ranges = [curve.neighbours(frame, keyed.n_frames) for curve in changed]
+    return Change(moved, min(first for first, _ in ranges), n_frames - 1 if ripple else max(last for _, last in ranges))
 
 
 def _rescale_tangents(curves: Curves, before: Ints, after: Ints) -> Curves:

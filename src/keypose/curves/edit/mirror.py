@@ -17,7 +17,7 @@ from keypose.arrays import Floats
 from keypose.curves.edit.change import Change, find_key
 from keypose.curves.edit.directions import any_orthogonal, unit_vectors
 from keypose.curves.edit.poses import WorldPose, base_joints, key_pose, paste, world_pose
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.kinematics import up_axis
 from keypose.model import KeyedMotion, Pose, Skeleton
 from keypose.rotations import IDENTITY, conjugate, multiply, normalise, rotate
@@ -54,7 +54,7 @@ def mirror(
 def mirror_pose(keyed: KeyedMotion, pose: Pose) -> Pose:
     """Return ``pose`` with left and right swapped; the hips keep their position and heading."""
     if len(pose.translations) != keyed.n_joints:
-        raise OptionError(f"a pose of {len(pose.translations)} joints", expected=f"{keyed.n_joints}")
+        raise OptionError(f"a pose of {format_count(len(pose.translations), 'joint')}", expected=f"{keyed.n_joints}")
     skeleton, symmetry = keyed.skeleton, find_symmetry(keyed.name, keyed.skeleton, keyed.reference_pose)
     world, rest_world = world_pose(skeleton, pose), symmetry.world
     rotations_from_rest = multiply(

@@ -9,10 +9,19 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from keypose import kinematics
-from keypose.arrays import Floats, freeze
-from keypose.curves.edit.change import Change, affected_frames, check_vector, find_key, parse_rotation
+from keypose.arrays import Floats, Ints, freeze
+from keypose.curves.edit.change import (
+    Change,
+    JointCurve,
+    JointCurves,
+    affected_frames,
+    check_vector,
+    find_key,
+    parse_rotation,
+)
 from keypose.curves.edit.directions import angle_tangents, make_continuous, nearest_angles, quaternion_tangents
-from keypose.errors import OptionError
+from keypose.curves.edit.keys import add_joint_keys
+from keypose.errors import OptionError, format_count
 from keypose.kinematics import up_axis
 from keypose.model import Curves, KeyedMotion, Pose, Skeleton
 from keypose.rotations import conjugate, exp, from_euler, log, multiply, normalise, rotate
@@ -65,7 +74,7 @@ def paste(
     if not isinstance(pose, Pose):
         raise OptionError(f"{type(pose).__name__} is no pose", hint="edit.copy(frame) or motion[frame] is one")
     if len(pose.translations) != keyed.n_joints:
-        raise OptionError(f"a pose of {len(pose.translations)} joints", expected=f"{keyed.n_joints}")
+        raise OptionError(f"a pose of {format_count(len(pose.translations), 'joint')}", expected=f"{keyed.n_joints}")
     old_pose = key_pose(keyed, key)
     translations, rotations = old_pose.translations.copy(), old_pose.rotations.copy()
     translations[indices], rotations[indices] = pose.translations[indices], pose.rotations[indices]
@@ -113,21 +122,18 @@ def offset_key(
     ``rotation_vectors`` (J, 3) are in the joints' own frames or, with ``in_parent``, in their parents'; ``shifts`` (J,
     3) are added to local translations. With ``d(t)`` the share of the change at time t, curves become ``q(t) d(t)``:
     tangents rotate with the values, and those of the falloff are added. Joints without a rotation or shift do not
-    change.
+    change. A joint with keys of its own that has none there gets one.
     """
-    keys, shares, share_rates = falloff(keyed, key, spread_s)
+    if keyed.is_per_joint:
+        return _offset_joints(keyed, key, rotation_vectors, shifts, in_parent=in_parent, spread_s=spread_s)
+    keys, shares, share_rates = falloff(keyed.keys, int(keyed.keys[key]), keyed.fps, spread_s)
     rotations, translations = keyed.rotations, keyed.translations
     if rotation_vectors is not None and rotation_vectors.any():
         joints = np.flatnonzero(rotation_vectors.any(axis=1))
-        offsets = exp(shares[:, None, None] * rotation_vectors[joints])
-        offset_rates = multiply(_pure_quaternion(0.5 * share_rates[:, None, None] * rotation_vectors[joints]), offsets)
-        if keyed.rotation_orders is None:
-            rotations = _rotate_curves(rotations, keys, joints, offsets, offset_rates, in_parent)
-            rotations = make_continuous(keyed.rotations, rotations, keyed.keys, keys, joints)
-        else:
-            rotations = _rotate_euler_curves(
-                rotations, keyed.rotation_orders, keys, joints, offsets, offset_rates, in_parent
-            )
+        rotations = _offset_rotations(
+            rotations, keyed.rotation_orders, keyed.keys, keys, joints, shares, share_rates,
+            rotation_vectors[joints], in_parent,
+        )  # fmt: skip
     if shifts is not None and shifts.any():
         joints = np.flatnonzero(shifts.any(axis=1))
         translations = _shift_curves(translations, keys, joints, shares, share_rates, shifts[joints])
@@ -135,16 +141,83 @@ def offset_key(
     return Change(replace(keyed, rotations=rotations, translations=translations), first, last)
 
 
-def falloff(keyed: KeyedMotion, key: int, spread_s: float) -> tuple[Indices, Floats, Floats]:
-    """Return the keys (n,) within ``spread_s`` of a key, the share (n,) of a change there, and its derivative (n,).
+def _offset_joints(
+    keyed: KeyedMotion,
+    key: int,
+    rotation_vectors: Floats | None,
+    shifts: Floats | None,
+    *,
+    in_parent: bool,
+    spread_s: float,
+) -> Change:
+    """Return the same for joints with keys of their own: those that change get a key, and each its falloff."""
+    frame = int(keyed.keys[key])
+    nothing = np.zeros((keyed.n_joints, 3))
+    vectors, moves = (nothing if each is None else each for each in (rotation_vectors, shifts))
+    turned, moved = (np.flatnonzero(each.any(axis=1)).tolist() for each in (vectors, moves))
+    change = add_joint_keys(keyed, frame, turned, moved)
+    before = JointCurves.of(change.keyed)
+    ranges = [(change.first, change.last)]
+
+    def offset(joint: int, curve: JointCurve, *, is_rotation: bool) -> JointCurve:
+        keys, shares, rates = falloff(curve.frames, frame, keyed.fps, spread_s)
+        ranges.append(
+            curve.neighbours(int(curve.frames[keys[0]]), keyed.n_frames)[:1]
+            + curve.neighbours(int(curve.frames[keys[-1]]), keyed.n_frames)[1:]
+        )
+        only = np.array([0])
+        if is_rotation:
+            orders = None if keyed.rotation_orders is None else (keyed.rotation_orders[joint],)
+            curves = _offset_rotations(
+                curve.curves, orders, curve.frames, keys, only, shares, rates, vectors[[joint]], in_parent
+            )
+        else:
+            curves = _shift_curves(curve.curves, keys, only, shares, rates, moves[[joint]])
+        return JointCurve(curve.frames, curves)
+
+    rotations, translations = list(before.rotations), list(before.translations)
+    for joint in turned:
+        rotations[joint] = offset(joint, rotations[joint], is_rotation=True)
+    for joint in moved:
+        translations[joint] = offset(joint, translations[joint], is_rotation=False)
+    after = JointCurves(rotations, translations).build(change.keyed, change.keyed.keys[change.keyed.extremes])
+    return Change(after, min(first for first, _ in ranges), max(last for _, last in ranges))
+
+
+def _offset_rotations(
+    curves: Curves,
+    rotation_orders: tuple[str, ...] | None,
+    frames: Ints,
+    keys: Indices,
+    joints: Indices,
+    shares: Floats,
+    share_rates: Floats,
+    rotation_vectors: Floats,
+    in_parent: bool,
+) -> Curves:
+    """Return rotations with shares (n,) of ``rotation_vectors`` (m, 3) added at keys (n,) of joints (m,).
+
+    ``frames`` are those of all keys, ``share_rates`` the derivatives of the shares.
+    """
+    offsets = exp(shares[:, None, None] * rotation_vectors)
+    offset_rates = multiply(_pure_quaternion(0.5 * share_rates[:, None, None] * rotation_vectors), offsets)
+    if rotation_orders is not None:
+        return _rotate_euler_curves(curves, rotation_orders, keys, joints, offsets, offset_rates, in_parent)
+    rotated = _rotate_curves(curves, keys, joints, offsets, offset_rates, in_parent)
+    return make_continuous(curves, rotated, frames, keys, joints)
+
+
+def falloff(key_frames: Ints, frame: int, fps: float, spread_s: float) -> tuple[Indices, Floats, Floats]:
+    """Return the keys (n,) within ``spread_s`` of the one at ``frame``, the share (n,) of a change there, and its
+    derivative (n,).
 
     The share is ``(1 - x^2)^2`` at the fraction x of the window: 1 at the key, with zero derivative there and at the
     ends of the window. The derivative is per frame.
     """
-    window = check_number("spread_s", spread_s, min_value=0.0) * keyed.fps
-    distance = (keyed.keys - keyed.keys[key]).astype(np.float64)
+    window = check_number("spread_s", spread_s, min_value=0.0) * fps
+    distance = (key_frames - frame).astype(np.float64)
     if window <= 0:
-        return np.array([key]), np.ones(1), np.zeros(1)
+        return np.flatnonzero(distance == 0), np.ones(1), np.zeros(1)
     keys = np.flatnonzero(np.abs(distance) < window)
     x = distance[keys] / window
     return keys, (1 - x * x) ** 2, -4 * x * (1 - x * x) / window
