@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import keypose as kp
 from keypose import FormatWarning, UnknownJoint
 from keypose.anatomy import Anatomy, recognise
+from keypose.anatomy.names import parse_name
 from support.errors import raises
 from support.skeletons import EXPORTERS, parse
 
@@ -56,6 +57,40 @@ def test_the_joints_of_every_exporter(exporter: str) -> None:
 def test_the_hierarchy_decides_ambiguous_words(line: str, body_parts: list[str]) -> None:
     names = line.split()
     assert list(recognise(names, range(-1, len(names) - 1)).body_parts) == body_parts
+
+
+@pytest.mark.parametrize(
+    ("line", "body_parts"),
+    [
+        ("LeftUpLeg LeftLeg LeftFoot LeftFinger1", ["left_thigh", "left_shin", "left_foot", None]),
+        ("LeftUpLeg LeftLeg LeftIndex1", ["left_thigh", "left_shin", None]),
+        ("LeftUpLeg LeftLeg LeftForeArm", ["left_thigh", "left_shin", None]),
+        ("LeftShoulder LeftArm LeftHand LeftToe", ["left_upper_arm", "left_forearm", "left_hand", None]),
+        ("LeftShoulder LeftArm LeftHand LeftBigToe", ["left_upper_arm", "left_forearm", "left_hand", None]),
+        ("LeftHip LeftShoulder LeftArm LeftIndex1", ["left_thigh", "left_upper_arm", "left_forearm", "left_index1"]),
+    ],
+)
+def test_a_limb_that_contradicts_the_skeleton_is_refused(line: str, body_parts: list[str | None]) -> None:
+    names = line.split()
+    assert list(recognise(names, range(-1, len(names) - 1)).body_parts) == body_parts
+
+
+@pytest.mark.parametrize("name", ["PinkyToe1", "L_IndexToe1", "l_midtoe1", "LeftRingToe", "LeftFootIndex1"])
+def test_toes_named_like_fingers_are_toes(name: str) -> None:
+    label = parse_name(name)
+    assert label.kind == "toe"
+    anatomy = recognise(["LeftUpLeg", "LeftLeg", "LeftFoot", name], range(-1, 3))
+    assert anatomy.body_parts[3] is not None and "fingers" not in anatomy.groups
+
+
+def test_no_limb_leads_to_auxiliary_joints() -> None:
+    names, parents, _ = parse(EXPORTERS["Character Creator"])
+    anatomy = recognise(names, parents)
+    assert names_of(anatomy, sorted(anatomy.auxiliary_joints)) == ["CC_Base_Pelvis", "CC_Base_L_ThighTwist01"]
+    names = ("Hips", "Spine", "lPectoral", "CC_Base_R_Breast", "PoleTarget.L", "Tail", "Ponytail1")
+    anatomy = recognise(names, [-1, 0, 1, 1, 0, 0, 1])
+    assert names_of(anatomy, sorted(anatomy.auxiliary_joints)) == ["lPectoral", "CC_Base_R_Breast", "PoleTarget.L"]
+    assert "fingers" not in anatomy.groups
 
 
 @pytest.mark.parametrize("name", ["LowerBack", "Leg", "ring1", "root", "rib", "Lip", "lowerneck", "roll"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +20,7 @@ from support.blend_files import BlendResult, write_and_inspect
 _TESTS = Path(__file__).resolve().parents[1]
 _INSTALL = _TESTS.parent / "tools" / "blender.sh"
 _INSTALL_LIMIT_S = 1800
+_VERSION = "4.5" if sys.version_info < (3, 13) else "5.2"  # so that the suites on both Pythons test both
 _IMPORT_LIMIT_S = 300
 
 
@@ -64,7 +66,7 @@ def blender_python() -> str:
     if arrays := os.environ.get("KEYPOSE_BLENDER_PYTHON"):
         return arrays
     try:
-        run = subprocess.run([_INSTALL], capture_output=True, text=True, timeout=_INSTALL_LIMIT_S)
+        run = subprocess.run([_INSTALL, _VERSION], capture_output=True, text=True, timeout=_INSTALL_LIMIT_S)
         problem = None if run.returncode == 0 else run.stderr.strip()[-500:]
     except (OSError, subprocess.TimeoutExpired) as error:
         problem = str(error)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import subprocess
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from keypose.model import Curves
+import keypose as kp
+from keypose.formats.figure import SIDE_COLOURS, linear_colour
+from keypose.model import Curves, note_code
 from keypose.model.keyed_motion import SpanPosition
 from keypose.rotations import align_signs, normalise
 from support.blend_files import ALL, CUBIC, FIRST, TOLERANCE_MM
@@ -107,8 +110,33 @@ def test_scene_settings(blend_results):
     assert (facts["mode"], facts["action"], facts["residual"]) == ("POSE", "07_05_walk", 0.0)
     assert set(facts["rotation_modes"].values()) == {"QUATERNION"}
     assert facts["corners"] > 1000  # a body
+    for side, colour in facts["colours"].items():
+        assert colour == pytest.approx(linear_colour(SIDE_COLOURS[side]), abs=1e-6), side
+    assert facts["palettes"]["LeftArm"] == "THEME02"  # orange
+    assert facts["palettes"]["RightArm"] == "THEME04"  # blue
+    assert facts["palettes"]["Hips"] == "DEFAULT"
     moving = {name.split('"')[1] for name in file.answer["curves"].tolist() if "location" in name}
     assert moving == {"Hips"}
     heights = file.answer["positions"][0][..., 2]
     assert -0.1 < heights.min() < 0.2
     assert 1.2 < heights.max() < 1.8
+
+
+def test_meshes_beside_the_figure_are_noted(blender_python, tmp_path, monkeypatch):
+    monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", blender_python)
+    own, other = tmp_path / "own.blend", tmp_path / "hat.blend"
+    kp.save(kp.unbake(kp.demo_motion(fps=20)[:20], [0, 10, 19]), own)
+    script = f"""
+import bpy
+bpy.ops.wm.open_mainfile(filepath={str(own)!r})
+bpy.ops.mesh.primitive_cube_add()
+hat = bpy.context.object
+hat.name = "hat"
+hat.shape_key_add(name="Basis")
+hat.shape_key_add(name="smile")
+bpy.ops.wm.save_as_mainfile(filepath={str(other)!r})
+"""
+    subprocess.run([blender_python, "-c", script], capture_output=True, check=True, timeout=300)
+    assert kp.load(own).notes == () == kp.load_keyed(own).notes
+    (note,) = kp.load(other).notes
+    assert note == "not read: 1 prop ('hat'); 1 morph target ('smile')" and note_code(note) == "not_read"

@@ -10,7 +10,7 @@ import pytest
 
 import keypose as kp
 
-pytestmark = pytest.mark.blender
+pytestmark = [pytest.mark.blender, pytest.mark.one_python]
 
 SOON_S = 30.0  # Blender starts in one second; the child's own limit is 60
 HEAD = b"BLENDER-v405"
@@ -61,8 +61,9 @@ def interpreter(blender_python, monkeypatch):
 def test_damaged_files_are_refused_soon(sound, damage, tmp_path):
     (tmp_path / "damaged.blend").write_bytes(DAMAGES[damage](sound))
     start = time.monotonic()
-    with pytest.raises(kp.FormatError, match=r"damaged\.blend"):
+    with pytest.raises(kp.FormatError) as caught:  # or a LimitError
         kp.load_keyed(tmp_path / "damaged.blend")
+    assert caught.value.path == str(tmp_path / "damaged.blend")
     assert time.monotonic() - start < SOON_S
 
 
@@ -76,5 +77,5 @@ def test_few_flipped_bits_are_read_or_refused(sound, seed, tmp_path):
     try:
         assert kp.load(tmp_path / "damaged.blend").n_frames > 0
     except kp.FormatError as error:
-        assert "damaged.blend" in str(error)
+        assert error.path == str(tmp_path / "damaged.blend")
     assert time.monotonic() - start < SOON_S

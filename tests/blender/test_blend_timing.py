@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from support.errors import Pattern, warns
 
 pytestmark = pytest.mark.blender
 
@@ -25,7 +26,7 @@ source, folder, key, further = sys.argv[1], sys.argv[2], int(sys.argv[3]), float
 def edit(name, moved, start=0, end=0, keys=None, change=None):
     bpy.ops.wm.open_mainfile(filepath=source)
     figure = next(thing for thing in bpy.data.objects if thing.type == "ARMATURE")
-    for curve in figure.animation_data.action.fcurves:
+    for curve in figure.animation_data.action.layers[0].strips[0].channelbags[0].fcurves:
         for k, point in enumerate(curve.keyframe_points):
             if keys is None or k in keys:
                 for part in (point.co, point.handle_left, point.handle_right):
@@ -154,8 +155,8 @@ def test_all_at_half_the_speed(load_edit, motion, keyed):
 def test_keys_outside_the_scene_range(folder, motion, keyed):
     """Keys outside the scene's range give a warning; the residual also follows those."""
     lost = int((2 * keyed.keys >= 300).sum())
-    message = rf"{lost} of 12 keys are left out.* frames 1 to 300,.* range to 1 to 599"
-    with pytest.warns(kp.FormatWarning, match=message):
+    problem = Pattern(f"^{lost} of 12 keys are left out.* frames 1 to 300,.* range to 1 to 599$")
+    with warns(kp.FormatWarning, code="keys_outside_range", value=lost, problem=problem):
         result = kp.load_keyed(folder / "cut.blend")
     inside = 2 * keyed.keys[2 * keyed.keys < 300]
     assert result.n_frames == kp.load(folder / "cut.blend").n_frames == 300
@@ -176,7 +177,8 @@ def test_all_keys_later(load_edit, motion):
 
 def test_the_scene_begins_in_the_middle(folder, motion, keyed):
     lost = int((keyed.keys < 150).sum())
-    with pytest.warns(kp.FormatWarning, match=rf"{lost} of 12 keys are left out.* range to 1 to 300"):
+    problem = Pattern(f"^{lost} of 12 keys are left out.* range to 1 to 300$")
+    with warns(kp.FormatWarning, code="keys_outside_range", value=lost, problem=problem):
         result = kp.load_keyed(folder / "second half.blend")
     assert (result.n_frames, result.first_frame) == (150, 150)
     assert max_error_mm(result.sample(1.0), motion[150:]) < NEAR_MM

@@ -10,7 +10,7 @@ import pytest
 
 import keypose as kp
 
-pytestmark = pytest.mark.blender
+pytestmark = [pytest.mark.blender, pytest.mark.one_python]
 
 TOLERANCE = 1e-4  # of the figure's height
 MIN_FILES = 10

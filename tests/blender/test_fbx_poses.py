@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.formats import list_animations
+from support.errors import Pattern, raises
 
 pytestmark = pytest.mark.blender
 
@@ -65,19 +67,18 @@ def test_another_rate(exported_motion, random_motion):
 
 
 def test_takes_by_name_and_number(exported_motion):
-    with pytest.raises(
-        kp.OptionError, match="animation='dance', expected a name or a number from 0 of: 'wandering"
-    ) as error:
+    expected = Pattern("^a name or a number from 0 of: 'wandering")
+    with raises(kp.OptionError, option="animation", value="dance", expected=expected) as error:
         kp.load(exported_motion, animation="dance")
-    names = re.findall("'([^']*)'", str(error.value).split("from 0 of:")[1])
-    assert len(names) == 2
+    names = re.findall("'([^']*)'", str(error.value.expected).split("from 0 of:")[1])
+    assert len(names) == 2 and list_animations(exported_motion) == tuple(names)
     takes = [kp.load(exported_motion, animation=which, reference_pose="keep") for which in (0, 1, *names)]
     assert all("2 animations" in take.notes[0] for take in takes)
     apart = np.linalg.norm(takes[0].world_positions() - takes[1].world_positions(), axis=2)
     assert np.allclose(apart, 100.0, rtol=1e-4)  # the second take is a metre aside
     for by_number, by_name in zip(takes[:2], takes[2:], strict=True):
         assert np.array_equal(by_number.world_positions(), by_name.world_positions())
-    with pytest.raises(kp.OptionError, match="animation=2"):
+    with raises(kp.OptionError, code="unknown_animation", option="animation", value=2):
         kp.load(exported_motion, animation=2)
 
 
@@ -86,7 +87,7 @@ def test_cut_files(exported_motion, keep, tmp_path):
     data = exported_motion.read_bytes()
     path = tmp_path / "cut.fbx"
     path.write_bytes(data[: int(keep if keep >= 1 else keep * len(data))])
-    with pytest.raises(kp.FormatError, match=r"cut\.fbx"):
+    with raises(kp.FormatError, path=str(path)):
         kp.load(path)
 
 
@@ -103,7 +104,17 @@ def test_damaged_files(exported_motion, tmp_path):
         try:
             kp.load(path)
         except kp.KeyposeError as error:
-            assert "keypose-" not in str(error)
+            assert "keypose-" not in str(error) and "Traceback" not in str(error)
+
+
+def test_an_error_in_blenders_importer(exported_motion, tmp_path):
+    """Blender reports a traceback; the message has its last line."""
+    path = tmp_path / "no times.fbx"
+    path.write_bytes(exported_motion.read_bytes().replace(b"KeyTime", b"KeyTim?"))
+    with raises(
+        kp.FormatError, path=str(path), problem=Pattern(r"^Blender cannot read it \(\w+Error: [^\n]+\)$"), hint=None
+    ):
+        kp.load(path)
 
 
 @pytest.mark.data

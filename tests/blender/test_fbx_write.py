@@ -10,6 +10,7 @@ import pytest
 import keypose as kp
 from keypose.formats.orientation import metres_per_unit
 from keypose.rotations import angle_between
+from support.errors import Pattern, raises
 
 pytestmark = pytest.mark.blender
 
@@ -59,6 +60,6 @@ def test_a_displaced_joint_is_detected(tmp_path):
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
     monkeypatch.setattr("keypose.formats.fbx.MIN_WRITE_SECONDS", 0.01)
     (tmp_path / "x.fbx").write_bytes(b"as it was")
-    with pytest.raises(kp.FileError, match="did not finish writing it within 0 s"):
+    with raises(kp.FileError, code="file", problem=Pattern("did not finish writing it within 0 s$")):
         kp.save(kp.demo_motion()[:2], tmp_path / "x.fbx")
     assert [(p.name, p.read_bytes()) for p in tmp_path.iterdir()] == [("x.fbx", b"as it was")]

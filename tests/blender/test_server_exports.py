@@ -14,7 +14,7 @@ import keypose as kp
 from keypose.formats.orientation import metres_per_unit
 from support.server_process import run_server
 
-pytestmark = [pytest.mark.blender, pytest.mark.data]
+pytestmark = [pytest.mark.blender, pytest.mark.data, pytest.mark.one_python]
 
 TOLERANCE_MM = 0.1  # on a figure of 1.7 m
 FRAMES = [0, 20, 45, 70, 99]

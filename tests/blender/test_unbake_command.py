@@ -13,13 +13,13 @@ import pytest
 
 import keypose as kp
 
-pytestmark = pytest.mark.blender
+pytestmark = [pytest.mark.blender, pytest.mark.one_python]
 
 EDIT = """
 import bpy, sys
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
 action = next(o for o in bpy.data.objects if o.type == "ARMATURE").animation_data.action
-curves = [c for c in action.fcurves if '"Hips"' in c.data_path and c.data_path.endswith("location")]
+curves = [c for c in action.layers[0].strips[0].channelbags[0].fcurves if '"Hips"' in c.data_path and c.data_path.endswith("location")]
 assert curves
 for curve in curves:
     for point in curve.keyframe_points:
@@ -32,7 +32,8 @@ bpy.ops.wm.save_as_mainfile(filepath=sys.argv[2])
 MOVE = """
 import bpy, sys
 bpy.ops.wm.open_mainfile(filepath=sys.argv[1])
-for curve in next(o for o in bpy.data.objects if o.type == "ARMATURE").animation_data.action.fcurves:
+action = next(o for o in bpy.data.objects if o.type == "ARMATURE").animation_data.action
+for curve in action.layers[0].strips[0].channelbags[0].fcurves:
     for point in curve.keyframe_points:
         if round(point.co.x) == int(sys.argv[3]):
             for part in (point.co, point.handle_left, point.handle_right):

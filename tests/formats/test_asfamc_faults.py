@@ -163,7 +163,9 @@ def test_a_motion_cut_anywhere(tmp_path, first):
 
 def test_faults_that_no_truncation_explains(tmp_path):
     for line in ("shin 0 nan", "shin -inf 0"):
-        with raises(FormatError, code="bad_number", line=15, expected="a finite number"):
+        with raises(
+            FormatError, code="bad_number", line=15, subject="frame 3, bone 'shin'", expected="a finite number"
+        ):
             kp.load(write(tmp_path, motion=swap(AMC, "shin 0 -0\n", line)))
     with raises(FormatError, code="inconsistent", line=15, expected="2 (rx rz) by leg.asf"):
         kp.load(write(tmp_path, motion=swap(AMC, "shin 0 -0\n", "shin 0\n")))

@@ -14,7 +14,7 @@ from keypose.errors import FileError, FormatError, Hint
 from keypose.formats.acclaim import find_skeleton
 from keypose.formats.base import Source
 from support.acclaim import AMC, ASF, swap, write
-from support.errors import raises
+from support.errors import Pattern, raises
 
 
 def write_skeletons(folder: Path, *names: str) -> None:
@@ -60,7 +60,8 @@ def test_missing_skeleton_error_names_the_asf_option(tmp_path):
 def test_the_only_skeleton_of_another_subject_is_refused(tmp_path):
     (tmp_path / "02_01.amc").write_text(AMC)
     write_skeletons(tmp_path, "12.asf")
-    with raises(FormatError, code="missing_data", expected="02_01.asf or 02.asf beside it"):
+    problem = Pattern("found only 12.asf, by its name the skeleton of subject 12, not 02$")
+    with raises(FormatError, code="missing_data", expected="02_01.asf or 02.asf beside it", problem=problem):
         kp.load(tmp_path / "02_01.amc")
     assert kp.load(tmp_path / "02_01.amc", asf=tmp_path / "12.asf").n_frames == 3
 
@@ -113,7 +114,12 @@ def test_a_pair_that_does_not_fit_names_the_bone(tmp_path):
             kp.load(path, asf=tmp_path / "other.asf")
         assert caught.value.line is not None
     (tmp_path / "other.asf").write_text(ASF.replace("shin", "calf"))
-    with raises(FormatError, code="inconsistent", line=7):
+    with raises(
+        FormatError,
+        code="inconsistent",
+        line=7,
+        problem=Pattern("^frame 1 moves 'shin', but there is no such bone in other.asf$"),
+    ):
         kp.load(path, asf=tmp_path / "other.asf")
 
 
@@ -133,7 +139,8 @@ def test_the_mismatched_pair(data_dir):
     """12.asf has the bones, dof and axes of 02.asf, only other lengths: only its name differs."""
     folder = data_dir / "asf-amc"
     path = folder / "mismatch" / "02_01.amc"
-    with raises(FormatError, code="missing_data", expected="02_01.asf or 02.asf beside it"):
+    problem = Pattern("found only 12.asf, by its name the skeleton of subject 12, not 02$")
+    with raises(FormatError, code="missing_data", expected="02_01.asf or 02.asf beside it", problem=problem):
         kp.load(path)
     right = kp.load(path, asf=folder / "02.asf")
     wrong = kp.load(path, asf=folder / "mismatch" / "12.asf")

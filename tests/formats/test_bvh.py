@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 import keypose as kp
 from keypose import rotations as rot
+from keypose.formats.bvh.verbatim import read_channel_table
+from keypose.model import note_code
 from reference import naive
 from support.bvh_files import HIERARCHY, ROWS, bvh_text, same_motion
 from support.errors import raises, warns
@@ -97,13 +100,36 @@ def test_movement_outside_the_channels_gets_channels(load_text, tmp_path):
     rotations[1, 1] = rot.from_euler(np.array([0.1, 0.2, 0.3]), "XYZ")
     positions[2, 2] += (0, 1, 0)
     edited = replace(m, rotations=rotations, translations=positions)
-    with pytest.warns(kp.FormatWarning) as caught:
+    with warns(
+        kp.FormatWarning,
+        code="channels_added",
+        value=2,
+        problem="2 of 3 joints move outside their channels (Knee, Chest)",
+    ) as records:
         kp.save(edited, tmp_path / "again.bvh")
-    assert {w.message.args[0].split()[2] for w in caught} == {"Knee", "Chest"}
+    assert len(records) == 1
+    one = replace(m, rotations=rotations)
+    with warns(
+        kp.FormatWarning, code="channels_added", value=1, problem="joint Knee moves outside its channels (Xrotation)"
+    ):
+        kp.save(one, tmp_path / "one.bvh")
     again = kp.load(tmp_path / "again.bvh")
     assert again.skeleton.channels[1] == ("Xrotation", "Yrotation", "Zrotation")
     assert len(again.skeleton.channels[2]) == 6
     np.testing.assert_allclose(again.world_positions(), edited.world_positions(), atol=1e-5)
+
+
+@pytest.mark.parametrize(("share", "n_channels"), [(0.5e-6, 3), (2e-6, 6)])
+def test_positions_rounded_to_32_bits_need_no_channels(tmp_path, share, n_channels):
+    m = kp.demo_motion(fps=10)
+    shift = np.zeros((1, m.n_joints, 3))
+    shift[:, 1:, 1] = share * m.height
+    rounded = replace(m, translations=m.translations + shift)
+    with warnings.catch_warnings(record=True) as records:
+        warnings.simplefilter("always")
+        kp.save(rounded, tmp_path / "x.bvh")
+    assert [record.message.code for record in records] == ["channels_added"] * (n_channels == 6)
+    assert {len(channels) for channels in kp.load(tmp_path / "x.bvh").skeleton.channels[1:]} == {n_channels}
 
 
 def with_t_pose(frames: int = 40) -> list[list[float]]:
@@ -134,3 +160,41 @@ def test_movement_without_a_reference_pose_keeps_its_first_frame(load_text):
     assert load_text(text, reference_pose="drop").n_frames == 39
     with raises(kp.OptionError, option="reference_pose", value="yes", expected="one of auto, keep, drop"):
         load_text(text, reference_pose="yes")
+
+
+def wrap_frames(text: str, width: int, *, across_frames: bool = False) -> str:
+    """Return the text with at most ``width`` numbers on a line of the frames."""
+    head, rows = text.split("Frame Time: 0.02\n")
+    lines = [rows.split()] if across_frames else [row.split() for row in rows.splitlines()]
+    pieces = [" ".join(line[at : at + width]) for line in lines for at in range(0, len(line), width)]
+    return f"{head}Frame Time: 0.02\n" + "\n".join(pieces) + "\n"
+
+
+@pytest.mark.parametrize("across_frames", [False, True])
+@pytest.mark.parametrize(("width", "eol"), [(1, "\n"), (4, "\r\n"), (7, "\r")])
+def test_frames_wrapped_over_several_lines(load_text, width, eol, across_frames):
+    text = wrap_frames(bvh_text(), width, across_frames=across_frames)
+    m = load_text(text.replace("\n", eol))
+    plain = load_text(bvh_text())
+    np.testing.assert_array_equal(m.translations, plain.translations)
+    np.testing.assert_array_equal(m.rotations, plain.rotations)
+    assert plain.notes == () and list(map(note_code, m.notes)) == ["wrapped_lines"]
+
+
+def test_all_frames_on_one_line(load_text):
+    m = load_text(wrap_frames(bvh_text(), 10**6, across_frames=True))
+    np.testing.assert_array_equal(m.rotations, load_text(bvh_text()).rotations)
+    assert list(map(note_code, m.notes)) == ["wrapped_lines"]
+
+
+def test_a_single_wrapped_frame(load_text):
+    text = bvh_text(ROWS[:1])
+    np.testing.assert_array_equal(load_text(wrap_frames(text, 4)).rotations, load_text(text).rotations)
+
+
+def test_lossless_storage_of_wrapped_frames(tmp_path):
+    path = tmp_path / "wrapped.bvh"
+    path.write_text(wrap_frames(bvh_text(), 4))
+    table = read_channel_table(path, kp.load(path))
+    assert table is not None
+    np.testing.assert_array_equal(table.values, ROWS)

@@ -97,6 +97,38 @@ def test_numbers_beyond_all_measure(load_text, change, fields):
         load_text(bvh_text().replace(*change))
 
 
+@pytest.mark.parametrize(
+    ("change", "fields"),
+    [
+        (lambda t: t.replace("15 16 17", "15 16"), {"code": "inconsistent", "line": 24, "value": 5, "expected": "10"}),
+        (lambda t: t + "8\n", {"code": "inconsistent", "line": 24, "value": 5, "expected": "10"}),
+        (lambda t: t.replace("Frames: 3", "Frames: 2"), {"code": "inconsistent", "line": 24}),
+        (lambda t: t.replace("Frames: 3", f"Frames: {10**11}"), {"code": "inconsistent", "line": 24}),
+        (
+            lambda t: t.replace("15 16 17", "15 nan 17"),
+            {"code": "bad_number", "line": 27, "value": "nan", "subject": "frame 1, Zrotation of Chest"},
+        ),
+    ],
+)
+def test_wrapped_frames_need_the_stated_number_of_numbers(load_text, change, fields):
+    head, rows = bvh_text().split("Time: 0.02\n")
+    halves = [half for row in rows.splitlines() for half in (" ".join(row.split()[:5]), " ".join(row.split()[5:]))]
+    with raises(kp.FormatError, **fields):
+        load_text(change(head + "Time: 0.02\n" + "\n".join(halves) + "\n"))
+
+
+@pytest.mark.parametrize(
+    ("short", "long"), [((0, 9), (2, 11)), ((2, 9), (0, 11)), ((0, 5), (2, 15))]
+)  # a row, and how many numbers it has in place of 10
+def test_rows_with_wrong_counts_are_not_read_as_wrapped(load_text, short, long):
+    head, rows = bvh_text().split("Time: 0.02\n")
+    lines = [row.split() for row in rows.splitlines()]
+    for row, count in (short, long):
+        lines[row] = (lines[row] + ["0"] * count)[:count]
+    with raises(kp.FormatError, code="inconsistent", expected="10"):
+        load_text(head + "Time: 0.02\n" + "".join(" ".join(line) + "\n" for line in lines))
+
+
 def test_a_motion_header_far_down(load_text):
     far = bvh_text().replace("Frames: 3\n", "Frames: 3\n" + " " * 380 + "\n" * 300)
     m = load_text(far)

@@ -7,7 +7,7 @@ from keypose.errors import FormatError, FormatWarning, OptionError
 from keypose.formats import load
 from keypose.formats.c3d import FORMAT
 from support.c3d_writer import C3D, DEC, INTEL, MIPS, SCALE, read, rotating_segments, walk
-from support.errors import raises, warns
+from support.errors import Pattern, raises, warns
 
 
 @pytest.mark.parametrize("processor", [INTEL, DEC, MIPS])
@@ -61,7 +61,13 @@ def test_gaps_are_filled_evenly_inside_and_with_the_nearest_at_the_ends(integers
 
 
 def test_gaps_are_refused_on_demand():
-    with raises(FormatError, code="missing_data", expected="no gaps"):
+    with raises(
+        FormatError,
+        code="missing_data",
+        expected="no gaps",
+        problem=Pattern(r"^frame 2: marker L1 was not seen \(in all 3 of 60 "),
+        hint=Pattern("gaps='fill'"),
+    ):
         read(C3D(walk(), [(2, 1), (9, 0), (9, 1)]), gaps="refuse")
     assert read(C3D(walk()), gaps="refuse").n_frames == 20
 
@@ -70,7 +76,12 @@ def test_gaps_are_refused_on_demand():
 def test_nan_and_infinity_are_gaps(value):
     positions = walk()
     positions[4, 0, 2] = value
-    with warns(FormatWarning, code="gaps_filled", value=1):
+    with warns(
+        FormatWarning,
+        code="gaps_filled",
+        value=1,
+        problem=Pattern("1 of 60 positions, of 1 of 3 markers, in 1 of 20 frames$"),
+    ):
         m = read(C3D(positions))
     np.testing.assert_allclose(m.world_positions()[4, 0], positions[[3, 5], 0].mean(axis=0), atol=1e-4)
 
@@ -83,18 +94,23 @@ def test_all_zero_is_a_gap_unless_it_is_so_in_every_frame():
     for frame in range(20):
         data[start + frame * 48 + 16 : start + frame * 48 + 32] = bytes(16)
     data[start + 7 * 48 : start + 7 * 48 + 16] = bytes(16)
-    with warns(FormatWarning, code="gaps_filled", value=1):
+    with warns(
+        FormatWarning,
+        code="gaps_filled",
+        value=1,
+        problem=Pattern("1 of 60 positions, of 1 of 3 markers, in 1 of 20 frames$"),
+    ):
         m = read(bytes(data))
     assert not m.world_positions()[:, 1].any()
     np.testing.assert_allclose(m.world_positions()[7, 0], positions[[6, 8], 0].mean(axis=0), atol=1e-4)
 
 
 def test_a_marker_that_is_never_visible_is_dropped():
-    with warns(FormatWarning, code="never_visible", value=1):
+    with warns(FormatWarning, code="never_visible", value=1, problem=Pattern("^1 of 3 markers .*: L1$")):
         m = read(C3D(walk(), [(t, 1) for t in range(20)]))
     assert m.skeleton.names == ("L0", "L2")
     np.testing.assert_allclose(m.world_positions(), walk()[:, [0, 2]])
-    with raises(FormatError, code="missing_data", expected="at least one"):
+    with raises(FormatError, code="missing_data", problem="no marker is seen in any frame", expected="at least one"):
         read(C3D(walk(), [(t, p) for t in range(20) for p in range(3)]))
 
 
@@ -133,9 +149,9 @@ def test_up_axis(screen, up):
 
 def test_rate_and_first_frame_come_from_wherever_they_are_stated():
     assert read(C3D(walk(), parameters={"POINT:RATE": None})).fps == 100.0
-    with warns(FormatWarning, code="header_mismatch", value=100):
+    with warns(FormatWarning, code="header_mismatch", value=100, problem=Pattern("^POINT:RATE is 60, .*; 60 is used$")):
         assert read(C3D(walk(), parameters={"POINT:RATE": 60.0})).fps == 60.0
-    with warns(FormatWarning, code="no_frame_rate"):
+    with warns(FormatWarning, code="no_frame_rate", problem=Pattern("100 fps is assumed$")):
         read(C3D(walk(), parameters={"POINT:RATE": None}, header={20: bytes(4)}))
     trial = {"TRIAL:ACTUAL_START_FIELD": (5, 2), "TRIAL:ACTUAL_END_FIELD": (24, 2)}
     assert read(C3D(walk(), parameters=trial)).first_frame == 2 * 65536 + 5
@@ -160,7 +176,12 @@ def test_segments_become_rotating_roots(processor):
     values[3:5, 1] = np.nan if processor != DEC else values[3:5, 1]
     values[3:5, 1, 16] = -1
     labels = {"ROTATION:LABELS": ["pelvis_4X4", "head_4X4"]}
-    with warns(FormatWarning, code="gaps_filled", value=2):
+    with warns(
+        FormatWarning,
+        code="gaps_filled",
+        value=2,
+        problem=Pattern("2 of 18 positions, of 1 of 2 segments, in 2 of 9 frames$"),
+    ):
         m = read(C3D(np.zeros((9, 0, 3)), processor=processor, segments=values, parameters=labels))
     assert m.skeleton.names == ("pelvis", "head") and m.skeleton.channels[0][3:] == (
         "Zrotation",

@@ -14,7 +14,7 @@ from keypose.formats.base import Limits, Source
 from keypose.limits import limit_hint
 from keypose.options import LoadOptions
 from support.acclaim_pair import ASF, amc
-from support.errors import raises
+from support.errors import Pattern, raises
 from support.gltf_pair import gltf
 
 
@@ -46,7 +46,14 @@ def test_files_in_the_folder_are_not_read(tmp_path: Path, kind: str) -> None:
     (tmp_path / "walk.bin").write_bytes(buffer)
     (tmp_path / "07.asf").write_bytes(ASF)
     name, data = ("07_05.amc", amc()) if kind == "amc" else ("walk.gltf", text)
-    fields = {"amc": {"code": "inconsistent", "value": []}, "gltf": {"code": "missing_buffer", "value": "walk.bin"}}
+    fields = {
+        "amc": {"code": "inconsistent", "value": []},
+        "gltf": {
+            "code": "missing_buffer",
+            "value": "walk.bin",
+            "problem": Pattern("not among the files that came with it"),
+        },
+    }
     with raises(kp.FormatError, **fields[kind]):
         read(tmp_path / name, data, {})
 

@@ -14,7 +14,10 @@ import pytest
 
 import keypose as kp
 from keypose.formats import subprocess_readers
-from support.errors import raises, warns
+from keypose.formats.subprocess_readers.main import describe_error
+from keypose.limits import limit_hint
+from keypose.model import note_code
+from support.errors import Pattern, raises, warns
 
 HEAD = b"Kaydara FBX Binary  \x00\x1a\x00" + bytes(100)
 
@@ -94,9 +97,12 @@ def test_a_leaf_that_moves_stays_a_joint(read_with):
 
 
 def test_notes_about_what_is_not_read(read_with):
-    motion = read_with(answer(facts(n_animations=2, animations=["walk", "run"], others=["dog"])))
+    motion = read_with(
+        answer(facts(n_animations=2, animations=["walk", "run"], not_read={"prop": ["hat"], "other skeleton": ["dog"]}))
+    )
     assert any("walk, run" in note for note in motion.notes)
-    assert any("dog" in note for note in motion.notes)
+    assert "not read: 1 prop ('hat'); 1 other skeleton ('dog')" in motion.notes
+    assert list(map(note_code, motion.notes)) == ["other_animations", "not_read"]
     with warns(kp.FormatWarning, code="other_layers", value=2):
         read_with(answer(facts(layers=2)))
     with warns(kp.FormatWarning, code="uneven_scale"):
@@ -104,58 +110,88 @@ def test_notes_about_what_is_not_read(read_with):
 
 
 @pytest.mark.parametrize(
-    ("body", "problem"),
+    ("body", "kind", "fields"),
     [
-        ("os.kill(os.getpid(), signal.SIGSEGV)", "Blender was stopped by SIGSEGV"),
-        ("sys.exit(3)", "Blender ended with code 3"),
-        ("pass", "no usable answer"),
-        ("answer([])", "no usable answer"),
-        ("answer({'problem': 'too blue', 'line': 'x'})", "too blue"),
-        ("answer({'too_many': {'joints': 5}})", "within the limits"),
-        ("answer({'too_many': 7})", "no usable answer"),
-        ("answer({'too_many': {'joints': 50_000}})", "50000 joints"),
-        ("answer({'too_many': {'frames': 10**9, 'joints': 3}})", "1000000000 frames"),
-        ("answer({}); open(folder + '/arrays.npz', 'w').write('no zip')", "no usable answer"),
-        ("answer({}, positions=np.array([object()]))", "no usable answer"),  # a pickle
-        ("open(folder + '/facts.json', 'w').write('[' * 100_000)", "no usable answer"),
-        ("answer({}); np.savez_compressed(folder + '/arrays.npz', positions=np.zeros(10**6))", "compressed arrays"),
-        ("answer({'x': 'y' * 20_000_000})", "facts of more than"),
-        ("answer({'problem': 'too blue', 'line': True})", "x.fbx: too blue"),
-        ("answer({'problem': 'too blue', 'line': 10**400})", "x.fbx: too blue"),
-        ("answer({'problem': 'too blue', 'line': 7})", "x.fbx:7: too blue"),
-        ("answer({'too_many': {'joints': 10**400}})", "within the limits"),
-        ("answer({'too_many': {'frames': float('inf')}})", "within the limits"),
-        (answer(facts(rate=10**400)), "frames per second, expected a positive number"),
-        (answer(facts(rate=float("inf"))), "inf frames per second"),
-        (answer(facts(rate=True)), "True frames per second"),
-        (answer(facts(unit_scale=10**400)), "centimetres per unit"),
-        (answer(facts(names=[])), "one parent"),
-        (answer(facts(names=["a", 3, "b"])), "list of names"),
-        (answer(facts(names=["a", "a", "b"])), "more than once"),
-        (answer(facts(parents=[-1, 1, 0])), "parents first"),
-        (answer(facts(parents=[-1, 0])), "one parent"),
-        (answer(facts(parents=[-1, 0, True])), "parents first"),
-        (answer(facts(rate=-1)), "frames per second"),
-        (answer(facts(rate="fast")), "frames per second"),
-        (answer(facts(layers="x", n_animations=[], up={}, rate=None)), "frames per second"),
-        (answer(facts(unit_scale=0)), "centimetres per unit"),
-        (answer(positions="[[[0, 0, float('nan')]] * 3] * 2"), "finite"),
-        (answer(positions="[[1, 2, 3]]"), "positions"),
-        (answer(rotations=""), "rotations"),
-        (answer(rotations="[[[0, 0, 0, 0]] * 3] * 2"), "frame 0, hip: a rotation of length 0"),
-        (answer(rest_rotations="[['a'] * 4] * 3"), "rest_rotations"),
-        (answer(positions="np.zeros((0, 3, 3))", rotations="np.zeros((0, 3, 4))"), "0 frames"),
+        ("os.kill(os.getpid(), signal.SIGSEGV)", kp.FormatError, {"problem": "Blender was stopped by SIGSEGV while reading it", "expected": "a sound file"}),
+        ("sys.exit(3)", kp.FormatError, {"problem": "Blender ended with code 3 while reading it", "expected": "a sound file"}),
+        ("pass", kp.FormatError, {"value": Pattern("^FileNotFoundError: ")}),
+        ("answer([])", kp.FormatError, {"value": "TypeError: facts that are no object"}),
+        ("answer({'failure': 'too blue'})", kp.FormatError, {"problem": "Blender cannot read it (too blue)", "hint": None}),
+        ("answer({'failure': 'too blue', 'version': '4.5.15 LTS'})", kp.FormatError, {"problem": "Blender cannot read it (too blue)", "hint": None}),
+        ("answer({'failure': 'too blue', 'version': '5.0.1'})", kp.FormatError, {"problem": "Blender cannot read it (too blue)", "hint": "use Blender 4.5 or 5.2 in place of 5.0"}),
+        ("answer({'failure': ['x'], 'version': {'y': 5.0}})", kp.FormatError, {"problem": "Blender cannot read it (['x'])", "hint": None}),
+        ("answer({'problem': 'too blue', 'line': 'x'})", kp.FormatError, {"problem": "too blue"}),
+        ("answer({'too_many': {'joints': 5}})", kp.FormatError, {"value": "ValueError: it stopped at {'joints': 5}, which is within the limits"}),
+        ("answer({'too_many': 7})", kp.FormatError, {"value": Pattern("^AttributeError: ")}),
+        ("answer({'too_many': {'joints': 50_000}})", kp.LimitError, {"value": 50_000, "hint": limit_hint("joints")}),
+        ("answer({'too_many': {'frames': 10**9, 'joints': 3}})", kp.LimitError, {"value": 10**9, "hint": limit_hint("frames")}),
+        ("answer({}); open(folder + '/arrays.npz', 'w').write('no zip')", kp.FormatError, {"value": Pattern("^BadZipFile: ")}),
+        ("answer({}, positions=np.array([object()]))", kp.FormatError, {"value": Pattern("^ValueError: Object arrays cannot be loaded")}),  # a pickle
+        ("open(folder + '/facts.json', 'w').write('[' * 100_000)", kp.FormatError, {"value": Pattern("^RecursionError: ")}),
+        ("answer({}); np.savez_compressed(folder + '/arrays.npz', positions=np.zeros(10**6))", kp.FormatError, {"value": "ValueError: compressed arrays, expected plain ones"}),
+        ("answer({'x': 'y' * 20_000_000})", kp.FormatError, {"value": "ValueError: facts of more than 16777216 bytes"}),
+        ("answer({'problem': 'too blue', 'line': True})", kp.FormatError, {"problem": "too blue"}),
+        ("answer({'problem': 'too blue', 'line': 10**400})", kp.FormatError, {"problem": "too blue"}),
+        ("answer({'problem': 'too blue', 'line': 7})", kp.FormatError, {"problem": "too blue", "line": 7}),
+        ("answer({'too_many': {'joints': 10**400}})", kp.FormatError, {"value": "ValueError: it stopped at {}, which is within the limits"}),
+        ("answer({'too_many': {'frames': float('inf')}})", kp.FormatError, {"value": "ValueError: it stopped at {}, which is within the limits"}),
+        (answer(facts(rate=10**400)), kp.FormatError, {"code": "bad_number", "problem": Pattern("frames per second$"), "value": 10**400, "expected": "a positive number"}),
+        (answer(facts(rate=float("inf"))), kp.FormatError, {"code": "bad_number", "problem": Pattern("frames per second$"), "value": float("inf"), "expected": "a positive number"}),
+        (answer(facts(rate=True)), kp.FormatError, {"code": "bad_number", "problem": Pattern("frames per second$"), "value": True, "expected": "a positive number"}),
+        (answer(facts(unit_scale=10**400)), kp.FormatError, {"code": "bad_number", "problem": Pattern("centimetres per unit$"), "value": 10**400, "expected": "a positive number"}),
+        (answer(facts(names=[])), kp.FormatError, {"code": "inconsistent", "problem": "not one parent for each joint"}),
+        (answer(facts(names=["a", 3, "b"])), kp.FormatError, {"code": "inconsistent", "problem": "names: not the list of names that was expected"}),
+        (answer(facts(names=["a", "a", "b"])), kp.FormatError, {"code": "inconsistent", "problem": "skeleton: the joint name 'a' is used more than once"}),
+        (answer(facts(parents=[-1, 1, 0])), kp.FormatError, {"code": "inconsistent", "problem": "a joint comes before its parent", "expected": "parents first"}),
+        (answer(facts(parents=[-1, 0])), kp.FormatError, {"code": "inconsistent", "problem": "not one parent for each joint"}),
+        (answer(facts(parents=[-1, 0, True])), kp.FormatError, {"code": "inconsistent", "problem": "a joint comes before its parent", "expected": "parents first"}),
+        (answer(facts(rate=-1)), kp.FormatError, {"code": "bad_number", "problem": Pattern("frames per second$"), "value": -1, "expected": "a positive number"}),
+        (answer(facts(rate="fast")), kp.FormatError, {"code": "bad_number", "problem": Pattern("frames per second$"), "value": "fast", "expected": "a positive number"}),
+        (answer(facts(layers="x", n_animations=[], up={}, rate=None)), kp.FormatError, {"code": "bad_number", "problem": Pattern("frames per second$"), "value": None, "expected": "a positive number"}),
+        (answer(facts(unit_scale=0)), kp.FormatError, {"code": "bad_number", "problem": Pattern("centimetres per unit$"), "value": 0, "expected": "a positive number"}),
+        (answer(positions="[[[0, 0, float('nan')]] * 3] * 2"), kp.FormatError, {"code": "bad_number", "problem": "positions: nan at (0, 0, 2)", "expected": "finite numbers up to 1e+15"}),
+        (answer(positions="[[1, 2, 3]]"), kp.FormatError, {"code": "inconsistent", "problem": "positions: not the numbers that were expected"}),
+        (answer(rotations=""), kp.FormatError, {"code": "inconsistent", "problem": "rotations: not the numbers that were expected"}),
+        (answer(rotations="[[[0, 0, 0, 0]] * 3] * 2"), kp.FormatError, {"code": "bad_number", "problem": "frame 0, hip: a rotation of length 0", "expected": "a unit quaternion"}),
+        (answer(rest_rotations="[['a'] * 4] * 3"), kp.FormatError, {"code": "inconsistent", "problem": "rest_rotations: not the numbers that were expected"}),
+        (answer(positions="np.zeros((0, 3, 3))", rotations="np.zeros((0, 3, 4))"), kp.FormatError, {"code": "missing_data", "problem": "3 joints and 0 frames", "expected": "at least one of each"}),
     ],
-)
-def test_invalid_answers(read_with, body, problem):
-    """The problems pin the wording of these errors."""
-    with pytest.raises(kp.FormatError, match=problem):
+)  # fmt: skip
+def test_invalid_answers(read_with, tmp_path, body, kind, fields):
+    with raises(kind, **{"path": str(tmp_path / "x.fbx"), "line": None} | fields):
         read_with(body)
+
+
+# What Blender 5.0 raises for a file with a light.
+OPERATOR_ERROR = """Error: Python: Traceback (most recent call last):
+  File "/bpy/5.0/scripts/addons_core/io_scene_fbx/__init__.py", line 236, in execute
+    return import_fbx.load(self, context, filepath=self.filepath, **keywords)
+           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+  File "/bpy/5.0/scripts/addons_core/io_scene_fbx/import_fbx.py", line 2255, in blen_read_light
+    lamp.cycles.cast_shadow = lamp.use_shadow
+    ^^^^^^^^^^^^^^^^^^^^^^^
+AttributeError: 'CyclesLightSettings' object has no attribute 'cast_shadow'
+Location: /bpy/5.0/scripts/modules/bpy/ops.py:109
+"""
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (RuntimeError(OPERATOR_ERROR), "AttributeError: 'CyclesLightSettings' object has no attribute 'cast_shadow'"),
+        (RuntimeError("Error: Couldn't open file '/tmp/in.fbx'\n (index out of range)\n"), "Couldn't open file 'the file' (index out of range)"),
+        (ValueError("no bones"), "ValueError: no bones"),
+        (AssertionError(), "AssertionError"),
+        (KeyError("x" * 1000), "KeyError: '" + "x" * 289),
+    ],
+)  # fmt: skip
+def test_errors_of_blender_become_one_line(error, reason):
+    assert describe_error(error, ["/tmp/in.fbx"]) == reason
 
 
 def test_a_child_process_that_hangs(read_with, monkeypatch):
     monkeypatch.setattr(subprocess_readers, "MIN_SECONDS", 0.5)
-    with raises(kp.FormatError, code="format", expected=None) as caught:
+    with raises(kp.FormatError, code="format", problem=Pattern("^Blender did not finish within ")) as caught:
         read_with("time.sleep(60)")
     assert 0.5 <= caught.value.value < 1.0  # seconds
 
@@ -172,7 +208,7 @@ def test_without_blender(tmp_path, monkeypatch):
     with raises(kp.MissingExtra, requirement="reading FBX needs") as caught:
         kp.load(tmp_path / "x.fbx")
     # The golden hint of this error:
-    hint = "pip install 'keypose[fbx]' (Python 3.11) or KEYPOSE_BLENDER_PYTHON=a Python that can import bpy"
+    hint = "pip install 'keypose[fbx]' (Python 3.11 or 3.13) or KEYPOSE_BLENDER_PYTHON=a Python that can import bpy"
     assert caught.value.install_hint == hint
     monkeypatch.setenv("KEYPOSE_BLENDER_PYTHON", str(tmp_path / "nowhere"))
     with raises(kp.MissingExtra, path=str(tmp_path / "nowhere"), install_hint=None):

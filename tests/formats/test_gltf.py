@@ -10,6 +10,7 @@ from keypose.formats.base import Source
 from keypose.formats.gltf import nodes as gltf_nodes
 from keypose.formats.gltf.animation import Sampler, find_rate, read_animation
 from keypose.formats.gltf.container import Accessors, open_container
+from keypose.model import note_code
 from support.errors import raises
 from support.gltf_scene import ReferenceEvaluator, Scene
 
@@ -257,6 +258,73 @@ def test_names_that_are_shared_or_missing(tmp_path):
     motion = load(tmp_path, scene.glb())
     assert motion.skeleton.names == ("node 0", "foot", "foot.001")
     assert any("2 joints have no unique name" in note for note in motion.notes)
+
+
+def scene_with_more_than_joints() -> Scene:
+    scene = chain()
+    target = {"POSITION": 0}
+    scene.json["meshes"] = [
+        {
+            "primitives": [{"attributes": {}, "targets": [target, target]}],
+            "extras": {"targetNames": ["smile", "blink"]},
+        },
+        {"primitives": [{"attributes": {}, "targets": [target]}]},
+    ]
+    scene.json["skins"][0]["name"] = "rig"
+    scene.json["nodes"] += [
+        {"name": "body", "mesh": 0, "skin": 0},
+        {"name": "legs", "mesh": 0, "skin": 0},
+        {"name": "hat", "mesh": 1},
+        {"mesh": 1},
+    ]
+    scene.animate(2, "scale", [0, 1], [[1, 1, 1], [2, 2, 2]])
+    scene.animate(1, "scale", [0, 1], [[1, 1, 1], [1, 1, 1]])
+    scene.animate(3, "weights", [0, 1], [0, 1, 1, 0])
+    scene.animate(0, "translation", [0, 1], [[0, 1, 0], [0, 2, 0]], animation=1)
+    return scene
+
+
+def test_what_is_not_read_is_noted_once(tmp_path):
+    scene = scene_with_more_than_joints()
+    motion = load(tmp_path, scene.glb())
+    assert list(map(note_code, motion.notes)) == ["other_animations", "not_read"]
+    assert motion.notes == (
+        "of 2 animations the first, 'clip0', is read; the option animation chooses another: 'clip1'",
+        "not read: 2 skinned meshes ('body', 'legs'); 1 skin ('rig'); 2 props ('hat', 'node 6'); "
+        "6 morph targets ('smile', 'blink', 'smile', 'blink', 'hat 0', 'node 6 0'); 1 scale track ('head'); "
+        "1 morph track ('body')",
+    )
+    assert kp.load_keyed(tmp_path / "clip.glb", fps=30.0).notes == motion.notes
+    (note,) = load(tmp_path, scene.glb(), animation=1).notes
+    assert "'node 6 0')" in note and "track" not in note  # the tracks are of the other animation
+
+
+def test_long_lists_of_names_are_cut(tmp_path):
+    scene = chain()
+    scene.json["meshes"] = [{"primitives": []}]
+    scene.json["nodes"] += [{"name": f"a prop of some length {k}", "mesh": 0} for k in range(50)]
+    scene.animate(0, "translation", [0, 1], [[0, 1, 0], [0, 2, 0]])
+    (note,) = load(tmp_path, scene.glb()).notes
+    assert (
+        "50 props ('a prop of some length 0', 'a prop of some length 1', 'a prop of some length 2' and 47 more)" in note
+    )
+
+
+@pytest.mark.parametrize(
+    "meshes",
+    [
+        [3],
+        [{"primitives": 3}],
+        [{"primitives": [3, {"targets": 3}]}],
+        [{"primitives": [{"targets": [1]}], "extras": 3}],
+    ],
+)
+def test_damaged_meshes_do_not_matter(tmp_path, meshes):
+    scene = chain()
+    scene.json["meshes"] = meshes
+    scene.json["nodes"] += [{"name": "hat", "mesh": 0}, {"name": "bag", "mesh": 7, "skin": "x"}]
+    scene.animate(0, "translation", [0, 1], [[0, 1, 0], [0, 2, 0]])
+    assert "1 prop ('hat')" in load(tmp_path, scene.glb()).notes[-1]
 
 
 # Which animation, and when

@@ -8,7 +8,7 @@ import pytest
 import keypose as kp
 from keypose.formats.orientation import ROTATION_TO_Y_UP
 from keypose.rotations import rotate
-from support.errors import warns
+from support.errors import Pattern, warns
 from support.gltf_motions import figure, read_document, replace_document
 
 
@@ -68,7 +68,9 @@ def test_extras_that_do_not_fit_are_ignored(tmp_path, change):
     edited = read_document(path)
     change(edited)
     replace_document(path, edited)
-    with warns(kp.FormatWarning, code="unused_data"):
+    with warns(
+        kp.FormatWarning, code="unused_data", problem=Pattern("^the data of Keypose in the file are not used: ")
+    ):
         result = kp.load(path)
     assert result.reference_pose is not None  # read like any other file
     assert result.n_frames == 20

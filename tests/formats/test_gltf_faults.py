@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 import time
 
@@ -11,7 +10,7 @@ import pytest
 
 import keypose as kp
 from keypose.limits import limit_hint
-from support.errors import raises, warns
+from support.errors import Pattern, raises, warns
 from support.gltf_errors import moving_scene, refuse
 from support.gltf_scene import Scene, glb_of
 
@@ -19,75 +18,43 @@ from support.gltf_scene import Scene, glb_of
 
 
 @pytest.mark.parametrize(
-    ("change", "fields", "match"),
+    ("change", "fields"),
     [
-        (lambda d: d[:10], {"code": "truncated", "byte": 10}, "10 bytes, expected at least"),
-        (lambda d: d[:-9], {"code": "truncated", "byte": 8}, "cut short"),
-        (
-            lambda d: d[:4] + struct.pack("<I", 1) + d[8:],
-            {"code": "unsupported", "byte": 4},
-            "version 1 of GLB, expected 2",
-        ),
-        (
-            lambda d: d[:12] + struct.pack("<I", 1 << 31) + d[16:],
-            {"code": "truncated", "value": 1 << 31},
-            "a chunk of 2147483648 bytes",
-        ),
-        (lambda d: d[:16] + b"BIN\0" + d[20:], {"code": "syntax", "byte": 16}, "the first chunk is"),
-        (lambda d: d[:30] + b"\xff\xfe" + d[32:], {"code": "syntax"}, "not sound JSON"),
+        (lambda d: d[:10], {"code": "truncated", "byte": 10, "problem": "a GLB of 10 bytes"}),
+        (lambda d: d[:-9], {"code": "truncated", "byte": 8}),
+        (lambda d: d[:4] + struct.pack("<I", 1) + d[8:], {"code": "unsupported", "byte": 4, "expected": "2"}),
+        (lambda d: d[:12] + struct.pack("<I", 1 << 31) + d[16:], {"code": "truncated", "value": 1 << 31}),
+        (lambda d: d[:16] + b"BIN\0" + d[20:], {"code": "syntax", "byte": 16}),
+        (lambda d: d[:30] + b"\xff\xfe" + d[32:], {"code": "syntax", "problem": Pattern("^not sound JSON ")}),
     ],
 )
-def test_damaged_containers(tmp_path, change, fields, match):
-    """The patterns pin the wording of these errors."""
-    error = refuse(tmp_path, change(moving_scene().glb()), fields)
-    assert re.search(match, str(error))
+def test_damaged_containers(tmp_path, change, fields):
+    refuse(tmp_path, change(moving_scene().glb()), fields)
+
+
+def with_asset(members: str, version: str = '"2.0"') -> bytes:
+    return f'{{"asset": {{"version": {version}}}{members}}}'.encode()
 
 
 @pytest.mark.parametrize(
-    ("text", "fields", "match"),
+    ("text", "fields"),
     [
-        (b"[" * 200_000, {"code": "syntax"}, "nested too deeply|not sound JSON"),
-        (b'{"asset":' + b'{"a":' * 200_000, {"code": "syntax"}, "nested too deeply|not sound JSON"),
-        (b"[1, 2]", {"code": "syntax", "subject": "the JSON", "value": [1, 2]}, "the JSON: .1, 2., expected an object"),
-        (b"{}", {"code": "missing_data", "subject": "asset"}, "asset: missing"),
-        (
-            b'{"asset": {"version": "1.0"}}',
-            {"code": "syntax", "subject": "asset.version", "value": "1.0"},
-            "asset.version: '1.0', expected '2.0'",
-        ),
-        (
-            b'{"asset": {"version": 2.0}}',
-            {"code": "bad_number", "subject": "asset.version", "value": 2.0},
-            "asset.version: 2.0, expected a string",
-        ),
-        (
-            b'{"asset": {"version": "2.0", "minVersion": "2.1"}}',
-            {"code": "syntax", "subject": "asset.minVersion", "value": "2.1"},
-            "minVersion",
-        ),
-        (
-            b'{"asset": {"version": "2.0"}, "nodes": 5}',
-            {"code": "bad_number", "subject": "nodes", "value": 5},
-            "nodes: 5, expected an array",
-        ),
-        (
-            b'{"asset": {"version": "2.0"}, "nodes": [7]}',
-            {"code": "bad_number", "subject": "nodes[0]", "value": 7},
-            r"nodes\[0\]: 7, expected an object",
-        ),
-        (b'{"asset": {"version": "2.0"}, "x": NaN}', {"code": "syntax"}, "NaN is no JSON number"),
-        (b'{"asset": {"version": "2.0"}, "x": ' + b"9" * 5000 + b"}", {"code": "syntax"}, "not sound JSON"),
-        (
-            b'{"asset": {"version": "2.0"}}',
-            {"code": "missing_data", "expected": "a figure that moves"},
-            "no skin and no animated node",
-        ),
+        (b"[" * 200_000, {"code": "syntax", "problem": Pattern("nested too deeply|not sound JSON")}),
+        (b'{"asset":' + b'{"a":' * 200_000, {"code": "syntax", "problem": Pattern("nested too deeply|not sound JSON")}),
+        (b"[1, 2]", {"code": "syntax", "subject": "the JSON", "value": [1, 2], "expected": "an object"}),
+        (b"{}", {"code": "missing_data", "subject": "asset"}),
+        (with_asset("", version='"1.0"'), {"subject": "asset.version", "value": "1.0", "expected": "'2.0'"}),
+        (with_asset("", version="2.0"), {"subject": "asset.version", "value": 2.0, "expected": "a string"}),
+        (with_asset("", version='"2.0", "minVersion": "2.1"'), {"subject": "asset.minVersion", "value": "2.1"}),
+        (with_asset(', "nodes": 5'), {"subject": "nodes", "value": 5, "expected": "an array"}),
+        (with_asset(', "nodes": [7]'), {"subject": "nodes[0]", "value": 7, "expected": "an object"}),
+        (with_asset(', "x": NaN'), {"code": "syntax", "problem": Pattern("NaN is no JSON number")}),
+        (with_asset(', "x": ' + "9" * 5000), {"code": "syntax", "problem": Pattern("^not sound JSON .Exceeds the limit")}),
+        (with_asset(""), {"code": "missing_data", "problem": Pattern("no skin and no animated node"), "expected": "a figure that moves"}),
     ],
-)
-def test_damaged_json(tmp_path, text, fields, match):
-    """The patterns pin the wording of these errors."""
-    error = refuse(tmp_path, glb_of(text), fields)
-    assert re.search(match, str(error))
+)  # fmt: skip
+def test_damaged_json(tmp_path, text, fields):
+    refuse(tmp_path, glb_of(text), fields)
 
 
 # The nodes
@@ -123,7 +90,7 @@ def _huge(children: list[int]) -> dict[str, object]:
         ),
         (
             [{"translation": [1, 2, 1e999]}],
-            {"code": "syntax", "problem": "not sound JSON (Infinity is no JSON number)"},
+            {"code": "syntax", "problem": Pattern("Infinity is no JSON number")},
         ),
         ([{"rotation": [0, 0, 0, 0]}], {"subject": "nodes[0].rotation", "expected": "a quaternion (xyzw) of length 1"}),
         ([{"rotation": "xyzw"}], {"subject": "nodes[0].rotation", "value": "xyzw", "expected": "4 finite numbers"}),

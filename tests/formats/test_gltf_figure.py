@@ -48,7 +48,29 @@ def test_the_figure_is_as_tall_as_the_person_and_tells_left_from_right(tmp_path)
     reference = ReferenceEvaluator.of(path)
     accessor = reference.json["accessors"][reference.json["meshes"][0]["primitives"][0]["attributes"]["POSITION"]]
     assert accessor["max"][1] - accessor["min"][1] == pytest.approx(CASES["plain"].height, rel=0.08)
-    assert [m["name"] for m in reference.json["materials"]] == ["middle", "left", "right"]
+    materials = reference.json["materials"]
+    assert [m["name"] for m in materials] == ["middle", "left", "right"]
+    red, _, blue = np.array([m["pbrMetallicRoughness"]["baseColorFactor"][:3] for m in materials]).T
+    assert red[1] > 0.5 > 0.1 > blue[1], "left is orange, as in strips"
+    assert blue[2] > 0.5 > 0.1 > red[2], "right is blue"
+
+
+@pytest.mark.parametrize("face", [None, (0.0, 0.0, 0.0), (0.0, 0.001, 0.0)])
+def test_a_head_without_crown_gets_a_size(tmp_path, face):
+    """Some exporters end at the joint of the head, or have a face in its place."""
+    motion = CASES["plain"]
+    s = motion.skeleton
+    head = s.anatomy.joint("head")
+    is_other = s.end_joints != head
+    skeleton = replace(s, end_offsets=s.end_offsets[is_other], end_joints=s.end_joints[is_other])
+    if face is not None:
+        skeleton = replace(skeleton, end_offsets=[*skeleton.end_offsets, face], end_joints=[*skeleton.end_joints, head])
+    heights = []
+    for name, each in (("with.glb", motion), ("without.glb", replace(motion, skeleton=skeleton))):
+        kp.save(each, tmp_path / name)
+        vertices, joints, _ = skin_vertices(tmp_path / name, 0.0)
+        heights.append(np.ptp(vertices[joints == head][:, 1]))
+    assert heights[1] == pytest.approx(heights[0], rel=0.3)
 
 
 def test_faces_look_outward(tmp_path):

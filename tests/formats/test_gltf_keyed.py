@@ -11,7 +11,7 @@ import pytest
 import keypose as kp
 from keypose.formats.gltf.extras import KEY
 from keypose.rotations import IDENTITY, angle_between
-from support.errors import raises, warns
+from support.errors import Pattern, raises, warns
 from support.gltf_motions import OFFSETS, figure, read_document, replace_document
 from support.gltf_scene import ReferenceEvaluator
 from support.keyed_motions import CASES, keyed
@@ -166,7 +166,13 @@ def test_another_rate_moves_the_keys(tmp_path):
     twice = kp.load_keyed(tmp_path / "x.glb", fps=60)
     assert twice.keys.tolist() == [6, 18, 24] and twice.n_frames == 39
     assert off_mm(case.sample(fps=60), twice.sample()) < TOLERANCE_MM
-    with raises(kp.FormatError, code="inconsistent", subject="animations[0].samplers[0]"):
+    with raises(
+        kp.FormatError,
+        code="inconsistent",
+        subject="animations[0].samplers[0]",
+        problem=Pattern("^the key at 0.1 s has no frame of its own at 25 "),
+        hint=Pattern("^fps= states another rate"),
+    ):
         kp.load_keyed(tmp_path / "x.glb", fps=25)
 
 
@@ -192,7 +198,9 @@ def test_invalid_extras_about_keys_are_ignored(wrong, tmp_path):
     edited = read_document(tmp_path / "x.glb")
     next(node for node in edited["nodes"] if "extras" in node)["extras"][KEY]["keyed"] |= wrong
     replace_document(tmp_path / "x.glb", edited)
-    with warns(kp.FormatWarning, code="unused_data"):
+    with warns(
+        kp.FormatWarning, code="unused_data", problem=Pattern("^the data of Keypose in the file are not used: ")
+    ):
         again = kp.load_keyed(tmp_path / "x.glb")
     assert again.keys.tolist() == [0, 4, 5, 11, 19] and again.up == "Y"
 

@@ -16,7 +16,7 @@ from tests.fuzz.seeds import seeds
 import keypose as kp
 from keypose.formats.base import UNBAKE_HINT
 from keypose.rotations import from_euler
-from support.errors import raises, warns
+from support.errors import Pattern, raises, warns
 from support.gltf_scene import ReferenceEvaluator, Scene
 
 FPS = 30.0
@@ -89,11 +89,25 @@ def test_channels_with_keys_of_their_own(tmp_path):
     assert_matches_reference(keyed, gltf, np.linspace(0, 40, 161), atol=1e-4)
 
 
-def test_the_error_of_common_keys_is_reported(tmp_path):
-    """Quaternion cubics that go far from length 1 between their keys cannot be split without loss."""
+def test_cubics_far_from_length_1_keep_their_own_keys(tmp_path):
+    """They could not be split at the keys of another joint without loss."""
     rng = np.random.default_rng(5)
     gltf = scene()
     gltf.animate(0, "rotation", np.array([0, 40]) / FPS, cubic(rng, random_rotations(rng, 2, 1.5), 6.0), "CUBICSPLINE")
+    gltf.animate(
+        1, "rotation", np.array([0, 7, 33, 40]) / FPS, cubic(rng, random_rotations(rng, 4), 1.0), "CUBICSPLINE"
+    )
+    keyed = load_scene(gltf, tmp_path)
+    names = keyed.skeleton.names
+    assert [keyed.joint_keys(name).tolist() for name in names[:2]] == [[0, 40], [0, 7, 33, 40]]
+    assert_matches_reference(keyed, gltf, np.linspace(0, 40, 161))
+
+
+def test_the_error_of_common_keys_is_reported(tmp_path):
+    """A linear rotation among cubics is not a cubic: it gets all keys, and differs between them."""
+    rng = np.random.default_rng(5)
+    gltf = scene()
+    gltf.animate(0, "rotation", np.array([0, 40]) / FPS, [[0, 0, 0, 1], [0, 0, 0.995, 0.0998]])
     gltf.animate(
         1, "rotation", np.array([0, 7, 33, 40]) / FPS, cubic(rng, random_rotations(rng, 4), 1.0), "CUBICSPLINE"
     )
@@ -188,12 +202,22 @@ def test_keys_off_frames(tmp_path):
     assert str(caught.value).endswith(
         "no common frame rate; fps= states one at which each has a frame, kp.load samples the file at any rate"
     )
-    with raises(kp.FormatError, code="inconsistent", subject="animations[0].samplers[0]"):
+    with raises(
+        kp.FormatError,
+        code="inconsistent",
+        subject="animations[0].samplers[0]",
+        problem=Pattern("^the key at 0.2718 s has no frame of its own at 30 "),
+    ):
         load_scene(gltf, tmp_path, fps=30)
     assert load_scene(gltf, tmp_path, fps=5000).keys.tolist() == [0, 500, 1359, 5000]
     close = scene()
     close.animate(0, "translation", [0, 1e-5, 1], np.eye(3))
-    with raises(kp.FormatError, code="inconsistent", subject="animations[0].samplers[0]"):
+    with raises(
+        kp.FormatError,
+        code="inconsistent",
+        subject="animations[0].samplers[0]",
+        problem=Pattern("^the key at 1e-05 s has no frame of its own at 30 "),
+    ):
         load_scene(close, tmp_path, fps=30)
 
 
@@ -269,7 +293,9 @@ def test_any_tracks_agree_with_the_reference(tracks, seed, tmp_path):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ["BoxAnimated", "CesiumMan", "Fox", "InterpolationTest", "RiggedFigure"])
+@pytest.mark.parametrize(
+    "name", ["BoxAnimated", "CesiumMan", "Fox", "InterpolationTest", "RiggedFigure", "RobotExpressive"]
+)
 def test_sample_files(name, data_dir):
     path = data_dir / "gltf" / f"{name}.glb"
     motion = kp.load(path, reference_pose="keep")
@@ -279,10 +305,18 @@ def test_sample_files(name, data_dir):
     assert away.max() < 1e-5 * np.ptp(motion.world_positions(), axis=(0, 1)).max()
 
 
-@pytest.mark.data
-def test_a_robot_whose_joints_are_scaled_unevenly(data_dir):
-    with raises(kp.FormatError, code="unsupported"):
-        kp.load_keyed(data_dir / "gltf" / "RobotExpressive.glb")
+@pytest.mark.parametrize(("scale", "is_even"), [((1, 1.00000179, 1.00001574), True), ((1, 1, 1.001), False)])
+def test_rounded_scales_are_even(tmp_path, scale, is_even):
+    """Blender writes scales such as those of RobotExpressive, where 1 is meant."""
+    gltf = scene()
+    gltf.json["nodes"][1]["scale"] = scale
+    gltf.animate(0, "rotation", np.array([0, 10, 20]) / FPS, random_rotations(np.random.default_rng(1), 3))
+    if not is_even:
+        with raises(kp.FormatError, code="unsupported", problem=Pattern("scaled unevenly"), hint=UNBAKE_HINT):
+            load_scene(gltf, tmp_path)
+        return
+    assert_matches_reference(load_scene(gltf, tmp_path), gltf, atol=2e-5)
+    assert not any("scaled" in note for note in kp.load(tmp_path / "x.glb").notes)
 
 
 @pytest.mark.parametrize("kind", ["glb", "gltf"])

@@ -36,6 +36,17 @@ def test_real_files(data_dir, name, animation, joints, frames, fps):
         np.testing.assert_allclose(motion.world_positions()[frame], expected, atol=1e-5 * motion.height + 1e-6)
 
 
+@pytest.mark.data
+def test_what_is_not_read_of_real_characters(data_dir):
+    animations, parts = kp.load(data_dir / "characters" / "Knight.glb").notes
+    assert animations.startswith("of 76 animations the first, '1H_Melee_Attack_Chop', is read")
+    assert [part.split(" (")[0] for part in parts.split("; ")] == ["not read: 6 skinned meshes", "1 skin", "9 props"]
+    assert "1 scale track ('Cube')" in kp.load(data_dir / "gltf" / "InterpolationTest.glb").notes[-1]
+    notes = kp.load(data_dir / "gltf" / "RobotExpressive.glb").notes
+    assert any("3 morph targets ('Angry', 'Surprised', 'Sad'); 1 morph track ('Head')" in note for note in notes)
+    assert len(notes) == 2  # nothing about its scales, which are even
+
+
 def _nodes_in_order(reference: ReferenceEvaluator, motion: kp.Motion) -> list[int]:
     """Return the node of each joint, found by its rest position, as real files share names."""
     pose = motion.reference_pose

@@ -10,7 +10,7 @@ import pytest
 
 import keypose as kp
 from keypose.formats import FORMATS, writable_suffixes
-from support.errors import raises
+from support.errors import Pattern, raises
 from support.keyed_motions import CASES, bits
 
 
@@ -54,10 +54,20 @@ def test_keys_that_were_saved_under_the_same_name_stay(keyed, tmp_path):
 
 def test_the_error_about_a_bvh_names_its_sidecar(keyed, tmp_path):
     kp.save(keyed.sample(), tmp_path / "walk.bvh")
-    with raises(kp.FormatError, code="missing_data", expected="one of .keys.json, .kps, .glb, .gltf, .blend"):
+    with raises(
+        kp.FormatError,
+        code="missing_data",
+        expected="one of .keys.json, .kps, .glb, .gltf, .blend",
+        hint=Pattern("kp.unbake finds keys for them$"),
+    ):
         kp.load_keyed(tmp_path / "walk.bvh")
     kp.save(keyed, tmp_path / "walk.bvh")
-    with raises(kp.FormatError, code="missing_data", expected="one of .keys.json, .kps, .glb, .gltf, .blend"):
+    with raises(
+        kp.FormatError,
+        code="missing_data",
+        expected="one of .keys.json, .kps, .glb, .gltf, .blend",
+        hint=Pattern("its keys are in walk.bvh.keys.json$"),
+    ):
         kp.load_keyed(tmp_path / "walk.bvh")
 
 

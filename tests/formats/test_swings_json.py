@@ -16,7 +16,7 @@ import keypose as kp
 from keypose.formats import FORMATS, load_swings, writable_suffixes
 from keypose.formats.swings_json import FIELDS, VERSION
 from keypose.swings import Settings
-from support.errors import raises
+from support.errors import Pattern, raises
 from support.keyed_motions import bits
 from support.stored_swings import CASES, random_swings
 
@@ -83,13 +83,13 @@ def test_only_swings_can_be_saved(suffix, tmp_path):
 
 def test_load_keyed_error_names_alternatives(tmp_path):
     kp.save(CASES["found"], tmp_path / "x.swings.json")
-    with raises(kp.FormatError, code='missing_data', expected='one of .keys.json, .kps, .glb, .gltf, .blend'):  # fmt: skip
+    with raises(kp.FormatError, code='missing_data', expected='one of .keys.json, .kps, .glb, .gltf, .blend', hint=Pattern('kp.unbake finds keys for them; kp.load_swings reads its swings$')):  # fmt: skip
         kp.load_keyed(tmp_path / "x.swings.json")
 
 
 def test_load_swings_error_names_alternatives(tmp_path):
     kp.save(CASES["found"].play(), tmp_path / "x.bvh")
-    with raises(kp.FormatError, code='missing_data', expected='.swings.json, .kps'):  # fmt: skip
+    with raises(kp.FormatError, code='missing_data', expected='.swings.json, .kps', hint=Pattern('kp.swings finds swings in them$')):  # fmt: skip
         load_swings(tmp_path / "x.bvh")
     with raises(kp.FileError, code="no_such_file"):
         load_swings(tmp_path / "y.swings.json")

@@ -8,9 +8,12 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.formats import list_animations
+from keypose.formats.figure import SIDE_COLOURS, linear_colour
 from keypose.kinematics import UPS
+from keypose.model import note_code
 from keypose.rotations import rotate
-from support.errors import raises, warns
+from support.errors import Pattern, raises, warns
 from support.usd_files import load, motion, usda
 
 pytest.importorskip("pxr", reason="USD needs usd-core")
@@ -34,6 +37,30 @@ class TestKeyposeFiles:
         assert result.notes == ()
         assert np.abs(result.translations - original.translations).max() < 1e-5  # single precision
         assert np.abs(result.rotations - original.rotations).max() < 1e-6
+
+    def test_left_and_right_of_the_figure_have_their_colours(self, tmp_path):
+        from pxr import Usd, UsdGeom, UsdShade, UsdSkel
+
+        original = kp.demo_motion()[:3]
+        kp.save(original, tmp_path / "clip.usdc")
+        stage = Usd.Stage.Open(str(tmp_path / "clip.usdc"))
+        mesh = UsdGeom.Mesh.Get(stage, stage.GetDefaultPrim().GetPath().AppendChild("Figure"))
+        corners = np.array(mesh.GetFaceVertexIndicesAttr().Get()).reshape(-1, 3)
+        joints = np.array(UsdSkel.BindingAPI(mesh).GetJointIndicesPrimvar().Get())[corners[:, 0]]
+        sides = {"left": "left_", "right": "right_"}
+        prefixes = [part[: part.find("_") + 1] for part in original.skeleton.anatomy.body_parts]
+        subsets = UsdShade.MaterialBindingAPI(mesh).GetMaterialBindSubsets()
+        covered = []
+        for subset in subsets:
+            side = subset.GetPrim().GetName()
+            faces = np.array(subset.GetIndicesAttr().Get())
+            assert {prefixes[joint] for joint in joints[faces].tolist()} == {sides.get(side, "")}
+            covered += faces.tolist()
+            material, _ = UsdShade.MaterialBindingAPI(subset.GetPrim()).ComputeBoundMaterial()
+            shader, _, _ = material.ComputeSurfaceSource()
+            colour = shader.GetInput("diffuseColor").Get()
+            assert tuple(colour) == pytest.approx(linear_colour(SIDE_COLOURS[side]), abs=1e-6)
+        assert sorted(covered) == list(range(len(corners)))  # each face has one colour
 
     @pytest.mark.parametrize("up", UPS)
     def test_every_up_axis(self, up, tmp_path):
@@ -101,7 +128,9 @@ class TestKeyposeFiles:
         if old not in text:
             old, new = old.replace('\\"', '"'), new.replace('\\"', '"')
         assert old in text
-        with warns(kp.FormatWarning, code="unused_data"):
+        with warns(
+            kp.FormatWarning, code="unused_data", problem=Pattern("^its data for Keypose do not match the skeleton")
+        ):
             result = load(tmp_path, text.replace(old, new))
         assert np.abs(result.world_positions() - motion().world_positions()).max() < 1e-3
 
@@ -119,7 +148,9 @@ class TestKeyposeFiles:
         ):
             attribute.Set(type(attribute.Get())(list(attribute.Get())[:4]))
         stage.Save()
-        with warns(kp.FormatWarning, code="unused_data"):
+        with warns(
+            kp.FormatWarning, code="unused_data", problem=Pattern("^its data for Keypose do not match the skeleton")
+        ):
             result = kp.load(tmp_path / "x.usda")
         assert result.skeleton.names == motion().skeleton.names[:4]
         assert any("not in the skeleton" in note for note in result.notes)
@@ -213,12 +244,27 @@ class TestOtherFiles:
             result = load(tmp_path, usda(animation))
         assert np.allclose(result.world_positions()[:, 1], [[0, 6, 0], [0, 2, 0]])
 
+    def test_what_is_not_read_is_noted(self, tmp_path):
+        root = """def Mesh "Body" (prepend apiSchemas = ["SkelBindingAPI"]) {
+                def BlendShape "Smile" {
+                }
+            }
+            def Mesh "Hat" {
+            }
+            def Skeleton "Dog" {
+                uniform token[] joints = ["tail"]
+            }"""
+        (note,) = load(tmp_path, usda(root=root)).notes
+        expected = "1 skinned mesh ('Body'); 1 prop ('Hat'); 1 morph target ('Smile'); 1 other skeleton ('Dog')"
+        assert note == f"not read: {expected}" and note_code(note) == "not_read"
+
     def test_several_animations(self, tmp_path):
         second = """def SkelAnimation "Kick" { uniform token[] joints = ["a"]
             quatf[] rotations.timeSamples = { 0: [(1,0,0,0)], 1: [(1,0,0,0)], 2: [(1,0,0,0)] }
             }"""
         text = usda(root=second)
         assert load(tmp_path, text).n_frames == 2
+        assert list_animations(tmp_path / "x.usda") == ("Wave", "Kick")
         assert any("2 animations" in note for note in load(tmp_path, text).notes)
         for which in ("Kick", 1, "/Root/Kick"):
             assert load(tmp_path, text, animation=which).n_frames == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import itemgetter
 from types import MappingProxyType
@@ -61,6 +61,7 @@ _GROUPS = {
 }
 _MAJOR = ("hips", *(f"{side}_{segment}" for segment in ("forearm", "hand", "shin", "foot") for side in SIDES))
 _SIDE = re.compile(r"(?<![^ ])(?:left|right)(?![^_])")  # at the start, as a separate word
+_LIMB_OF_KIND = {"arm": "arm", "finger": "arm", "leg": "leg", "toe": "leg"}
 _Fit = tuple[int, tuple[tuple[str, int], ...]]  # score of the words, and the joint of each segment
 
 
@@ -80,6 +81,13 @@ class Anatomy:
     def unrecognised_joints(self) -> tuple[str, ...]:
         """The names of the joints without a recognised body part."""
         return tuple(name for name, part in zip(self.names, self.body_parts, strict=True) if part is None)
+
+    @cached_property
+    def auxiliary_joints(self) -> frozenset[int]:
+        """Joints to which no limb leads: twist bones, controls, breasts."""
+        return frozenset(
+            j for j, part in enumerate(self.body_parts) if part and any(word in part for word in w.AUXILIARY_WORDS)
+        )
 
     def joint(self, name: str) -> int:
         """Return the index of the joint of a body part (``"left_forearm"``) or alias (``"left_elbow"``)."""
@@ -186,7 +194,7 @@ def recognise(names: Sequence[str], parents: Sequence[int]) -> Anatomy:
     names = tuple(names)
     if len(names) > 1 and all(parent < 0 for parent in parents):
         return Anatomy(names, (None,) * len(names))
-    labels = [parse_name(name) for name in names]
+    labels = _refuse_impossible_limbs([parse_name(name) for name in names], parents)
     joint_of_part: dict[str, int] = {}
     for limb in w.LIMBS:
         for side in ("left", "right", ""):
@@ -198,6 +206,23 @@ def recognise(names: Sequence[str], parents: Sequence[int]) -> Anatomy:
         body_parts[joint] = part
     _name_other_joints(body_parts, labels)
     return Anatomy(names, tuple(body_parts))
+
+
+def _refuse_impossible_limbs(labels: list[Label], parents: Sequence[int]) -> list[Label]:
+    """Return the labels; a joint named like an arm or a finger below the hip joint, or like a leg or a toe below the
+    shoulder joint, is of an unknown kind."""
+    limbs: list[str] = []  # by joint: that of its outermost ancestor or itself, if any
+    possible_labels = []
+    for label, parent in zip(labels, parents, strict=True):
+        limb = limbs[parent] if parent >= 0 else ""
+        own_limb = _LIMB_OF_KIND.get(label.kind, "")
+        if limb and own_limb and own_limb != limb:
+            label = replace(label, kind="unknown")
+        elif label.kind in w.LIMBS and label.key not in w.GIRDLE_KEYS:
+            limb = label.kind
+        limbs.append(limb)
+        possible_labels.append(label)
+    return possible_labels
 
 
 def _find_limb(

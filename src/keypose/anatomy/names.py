@@ -45,6 +45,10 @@ LEG_WORDS: dict[str, dict[str, int]] = {
     **_map_words("foot", {"foot": 10, "toes": 8}),
     **_map_words("toe toes toebase ball ballfoot forefoot", {"toes": CERTAIN}),
 }
+# Words that may name a joint between the trunk and the limb.
+GIRDLE_KEYS = frozenset(
+    key for key, meaning in {**ARM_WORDS, **LEG_WORDS}.items() if not meaning.keys().isdisjoint(("collar", "hip_joint"))
+)
 
 # The middle of the body. A lone "hip" is the hips; "lhip" is found in LEG_WORDS.
 HIPS_WORDS = _word_set("hips hip pelvis hipcenter spinebase")
@@ -80,6 +84,21 @@ HELPER_WORDS = _word_set(
     dummy prop weapon gun attach socket footsteps handtip breast pectoral bust hair ponytail skirt tail xtra
     carpal metacarpal heel metatarsal metatarsals
     """
+)
+# A joint whose body part contains one of these words deforms the skin between limbs or controls other joints: no limb
+# leads to it.
+AUXILIARY_WORDS = (
+    "twist",
+    "roll",
+    "helper",
+    "target",
+    "pole",
+    "ctrl",
+    "control",
+    "share",
+    "breast",
+    "pectoral",
+    "ribs",
 )
 TAIL = "tail"
 
@@ -216,7 +235,9 @@ def _classify(side: str, key: str, letters: tuple[str, ...], has_number: bool) -
         return "leg" if side else "hips"
     if key in _KIND_OF_KEY:
         return _KIND_OF_KEY[key]
-    is_finger = "finger" in letters or not FINGER_WORDS.keys().isdisjoint(letters)
+    is_digit = "finger" in letters or not FINGER_WORDS.keys().isdisjoint(letters)
+    is_toe = any(word.endswith("toe") for word in letters) or (is_digit and "foot" in letters)  # PinkyToe1, FootIndex1
+    is_finger = is_digit and not is_toe
     helper_words = HELPER_WORDS.intersection(letters)
     if helper_words and not (is_finger and helper_words == {"metacarpal"}):
         return "helper"
@@ -224,7 +245,7 @@ def _classify(side: str, key: str, letters: tuple[str, ...], has_number: bool) -
         return "face"  # before the fingers: "mid" is also the middle of a brow
     if is_finger:
         return "finger"
-    return "toe" if "toe" in letters else "unknown"
+    return "toe" if is_toe else "unknown"
 
 
 def _to_snake_case(side: str, tokens: list[str]) -> str:

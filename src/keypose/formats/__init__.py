@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import os
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
-from keypose.errors import FormatError, Hint, ModelError, OptionError
+from keypose.errors import FileError, FormatError, Hint, ModelError, OptionError
 from keypose.formats import acclaim, blend, bvh, c3d, fbx, gltf, keys_json, kps, swings_json, usd
 from keypose.formats.base import (
     GZIP_MAGIC,
@@ -23,24 +24,27 @@ from keypose.formats.base import (
     read_bytes,
     write_atomically,
 )
+from keypose.formats.local_poses import key_every_frame
 from keypose.model import KeyedMotion, Motion
 from keypose.options import Gaps, LoadOptions, ReferencePose
 from keypose.storage import StoredMotion
 from keypose.storage.byte_source import ByteSource
 from keypose.swings import Swings
-from keypose.validation import check_path
+from keypose.validation import check_bool, check_path
 
 __all__ = [
     "FORMATS",
     "Format",
     "Limits",
     "find_format",
+    "list_animations",
     "load",
     "load_keyed",
     "load_swings",
     "open_kps",
     "readable_suffixes",
     "save",
+    "save_into",
     "writable_suffixes",
 ]
 
@@ -150,6 +154,17 @@ def load_swings(path: str | PathLike[str], *, limits: Limits | None = None) -> S
         raise source.error(str(error), code="inconsistent") from None
 
 
+def list_animations(path: str | PathLike[str], *, limits: Limits | None = None) -> tuple[str, ...]:
+    """Return the names of the animations of a file, in the order of their indices; empty for a format with one motion.
+
+    A name may occur more than once. ``limits``: the maximum sizes of the file.
+    """
+    options = build_load_options(limits=limits)
+    source = _open_source(path, options)
+    format_ = recognise_format(source)
+    return () if format_.list_animations is None else tuple(format_.list_animations(source, options))
+
+
 def open_kps(source: ByteSource, *, limits: Limits | None = None) -> StoredMotion:
     """Open a stored motion (``.kps``) for random access; only its header is read.
 
@@ -173,8 +188,11 @@ def save(
     reference_pose: bool = False,
     tolerance_mm: float | None = None,
     lossless: bool = False,
+    into: str | PathLike[str] | None = None,
+    reduce_tracks: bool = True,
     keyed: KeyedMotion | None = None,
     swings: Swings | None = None,
+    overwrite: bool = True,
 ) -> None:
     """Save a motion, keyed motion or swings; the suffix decides the format (``.bvh``, ``.glb``, ..., ``.bvh.gz``).
 
@@ -183,8 +201,13 @@ def save(
     ``walk.bvh``. Swings are stored in ``.swings.json`` and in ``.kps``; in other formats the motion is stored that they
     play.
 
-    The write is atomic: if the process is killed, the old file or no file exists. ``reference_pose`` writes
-    ``Motion.reference_pose`` as an extra first frame.
+    The write is atomic: if the process is killed, the old file or no file exists. An existing file is replaced, or with
+    ``overwrite=False`` refused. ``reference_pose`` writes ``Motion.reference_pose`` as an extra first frame.
+
+    ``into``: the GLB file of a character, for ``.glb`` only. The file is that of the character, with its meshes, skins,
+    materials and other animations; the keys replace the animation that the motion was read from, or one with its name,
+    or are added as another one. The file may be ``path`` itself. Its tracks of scale and morph weights with a key on
+    every frame are reduced to a few keys within 0.1 % of their largest value; with ``reduce_tracks=False`` they stay.
 
     For ``.kps`` only: ``tolerance_mm`` (default 1) is the maximum error of any point of a figure of 1.7 m; ``lossless``
     stores every number exactly; ``keyed`` and ``swings`` are stored in addition to the frames.
@@ -216,13 +239,34 @@ def save(
             value=path.suffix,
             expected=f"one of {suffixes}",
         )
-    options = SaveOptions(reference_pose, tolerance_mm, lossless, keyed, swings)
+    with_pose, is_lossless = check_bool("reference_pose", reference_pose), check_bool("lossless", lossless)
+    character = None if into is None else check_path("into", into)
+    options = SaveOptions(
+        with_pose, tolerance_mm, is_lossless, character, check_bool("reduce_tracks", reduce_tracks), keyed, swings
+    )
     if format_ is not kps.FORMAT:
         _reject_kps_options(path, suffix, options)
-    data = _encode(format_, motion, suffix, options)
-    if isinstance(motion, KeyedMotion) and format_.has_keys_sidecar:
-        write_atomically(_sidecar_path(path), _encode(keys_json.FORMAT, motion, ".keys.json", options))
-    write_atomically(path, gzip.compress(data, 6, mtime=0) if is_gzip else data)
+    if character is not None and with_pose:
+        raise OptionError("has no place in the file of a character (into=)", option="reference_pose", value=True)
+    has_sidecar = isinstance(motion, KeyedMotion) and format_.has_keys_sidecar
+    if not check_bool("overwrite", overwrite):
+        _refuse_existing((path, _sidecar_path(path)) if has_sidecar else (path,))
+    data = (
+        _encode(format_, motion, suffix, options)
+        if character is None
+        else _encode_into([_to_keyed(motion)], path, character, reduce_tracks=options.reduce_tracks)
+    )
+    if has_sidecar:
+        keys = _encode(keys_json.FORMAT, motion, ".keys.json", options)
+        write_atomically(_sidecar_path(path), keys, overwrite=overwrite)
+    write_atomically(path, gzip.compress(data, 6, mtime=0) if is_gzip else data, overwrite=overwrite)
+
+
+def _refuse_existing(files: Sequence[Path]) -> None:
+    """Raise FileError for the first file that exists, before any is written."""
+    for file in files:
+        if os.path.lexists(file):
+            raise FileError("exists already", code="exists", path=file, hint="overwrite=True replaces it")
 
 
 def _reject_kps_options(path: Path, suffix: str, options: SaveOptions) -> None:
@@ -247,6 +291,33 @@ def _encode(format_: Format, motion: Motion | KeyedMotion | Swings, suffix: str,
     if format_.write_keyed is None:
         return format_.write(motion.sample(), suffix, options)
     return format_.write_keyed(motion, suffix, options)
+
+
+def _to_keyed(motion: Motion | KeyedMotion | Swings) -> KeyedMotion:
+    """Return the keys of a motion; one without keys has a key on every frame."""
+    if isinstance(motion, KeyedMotion):
+        return motion
+    return key_every_frame(motion.play() if isinstance(motion, Swings) else motion)
+
+
+def save_into(clips: Sequence[KeyedMotion], path: Path, into: Path, *, reduce_tracks: bool = True) -> None:
+    """Save the file of a character with the keys of several motions; see ``into`` of ``save``."""
+    write_atomically(path, _encode_into(clips, path, into, reduce_tracks=reduce_tracks))
+
+
+def _encode_into(clips: Sequence[KeyedMotion], path: Path, into: Path, *, reduce_tracks: bool) -> bytes:
+    """Return the content of the file ``into`` with the keys of motions, to be written to ``path``."""
+    character = _open_source(into, build_load_options())
+    format_ = recognise_format(character)
+    if format_.write_into is None or not format_.matches(path):
+        suffixes = ", ".join(suffix for f in FORMATS if f.write_into for suffix in f.suffixes)
+        raise OptionError(
+            option="into", value=str(into), path=path, expected=f"a character in a {suffixes} file, and such a result"
+        )
+    try:
+        return format_.write_into(clips, character, path, reduce_tracks=reduce_tracks)
+    except ModelError as error:
+        raise character.error(str(error), code="inconsistent") from None
 
 
 def readable_suffixes() -> tuple[str, ...]:

@@ -9,27 +9,41 @@ import importlib.util
 import io
 import logging
 import os
+import re
 import secrets
 import stat
 import sys
+import time
 import unicodedata
 import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import Any, get_args
 
-from keypose.errors import UNSET, FileError, FormatError, FormatWarning, Hint, LimitError, MissingExtra, OptionError
+from keypose.errors import (
+    UNSET,
+    FileError,
+    FormatError,
+    FormatWarning,
+    Hint,
+    LimitError,
+    MissingExtra,
+    OptionError,
+    cut_middle,
+    format_count,
+)
 from keypose.limits import MOTION_BYTES_PER_JOINT as MOTION_BYTES_PER_JOINT
 from keypose.limits import SMALL_MOTION_BYTES as SMALL_MOTION_BYTES
 from keypose.limits import Limits as Limits
 from keypose.limits import limit_hint
-from keypose.model import KeyedMotion, Motion
+from keypose.model import KeyedMotion, Motion, Note
 from keypose.options import DEFAULT_LOAD_OPTIONS, Gaps, LoadOptions, OutputOptions, ReferencePose, check_option_number
 from keypose.swings import Swings
-from keypose.validation import check_choice, check_path
+from keypose.validation import check_choice, check_path, check_regular_file
 
 logger = logging.getLogger("keypose")
 
@@ -38,6 +52,7 @@ MAX_WARNINGS = 20  # of one file
 DEFAULT_MEDIA_TYPE = "application/octet-stream"  # browsers save files of this type instead of opening them
 MAX_MESSAGE_CHARS = 600
 MAX_LISTED_ANIMATIONS = 40
+MAX_LIST_CHARS = 80  # of the names of one kind in a note
 _PACKAGE = str(Path(__file__).resolve().parents[1])
 
 
@@ -50,7 +65,13 @@ SWINGS_HINT = Hint(
 )
 
 BLENDER_VARIABLE = "KEYPOSE_BLENDER_PYTHON"
+BLENDER_VERSIONS = ("4.5", "5.2")  # with which Keypose is tested
+BLENDER_PYTHONS = "3.11 or 3.13"  # for which there are packages of these versions
 SNIFF_BYTES = 4096
+
+LEFTOVER_AFTER_S = 3600.0  # age of leftover temporary files; files that are being written are younger
+_CLEANUP_INTERVAL_S = 600.0
+_TEMPORARY = re.compile(r"\..{1,20}\.[0-9a-f]{12}\.tmp", re.DOTALL)
 
 GZIP_MAGIC = b"\x1f\x8b"
 # Maximum ratio; text of motion is compressed to a tenth, that of a figure that does not move to a hundredth.
@@ -69,9 +90,18 @@ def warn_caller(warning: FormatWarning) -> None:
 
 def printable_text(text: str) -> str:
     """Return ``text`` from a file for use in a message: control characters escaped, the middle of long text cut."""
-    if len(text) > MAX_MESSAGE_CHARS:
-        text = f"{text[: MAX_MESSAGE_CHARS // 2]} ... {text[-MAX_MESSAGE_CHARS // 2 :]}"
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+    text = cut_middle(text, MAX_MESSAGE_CHARS)
+    return text if text.isprintable() else "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
+
+
+def list_names(names: Sequence[str], max_chars: int = MAX_LIST_CHARS) -> str:
+    """Return names for use in a message: ``'a', 'b' and 3 more``."""
+    n_listed = length = 0
+    while n_listed < len(names) and (not n_listed or length + len(names[n_listed]) <= max_chars):
+        length += len(names[n_listed]) + 4
+        n_listed += 1
+    more = f" and {len(names) - n_listed} more" if n_listed < len(names) else ""
+    return ", ".join(map(repr, names[:n_listed])) + more
 
 
 def check_limits(limits: Limits | None) -> Limits:
@@ -200,10 +230,17 @@ class Source:
             hint=f"did you mean {suggestions[0]!r}?" if suggestions else None,
         )
 
-    def note(self, text: str) -> None:
-        """Log and collect a note about the file that is no fault."""
-        logger.info("%s: %s", self.path, printable_text(text))
-        self._add_note(printable_text(text))
+    def note(self, text: str, *, code: str | None = None) -> None:
+        """Log and collect a note about the file that is no fault; ``code`` is for programs."""
+        text = printable_text(text)
+        logger.info("%s: %s", self.path, text)
+        self._add_note(text if code is None else Note(text, code))
+
+    def note_not_read(self, names: Mapping[str, Sequence[str]]) -> None:
+        """Add one note about all parts of the file that are not read: the ``names`` of each kind, which may be none."""
+        parts = [f"{format_count(len(own), kind)} ({list_names(own)})" for kind, own in names.items() if own]
+        if parts:
+            self.note(f"not read: {'; '.join(parts)}", code="not_read")
 
     def warn(self, problem: str, *, code: str, line: int | None = None, value: Any = UNSET) -> None:
         """Warn about a fault of the file that was repaired: ``value``; the problem is a note too."""
@@ -272,12 +309,17 @@ class Extra:
     name: str  # "usd": pip install 'keypose[usd]'
     module: str  # "pxr"
     variable: str | None = None  # environment variable with the path of another Python that may have the module
-    python: str = ""  # the only version of Python with which it can be installed
+    pythons: str = ""  # the only versions of Python with which it can be installed
 
     @property
     def install_command(self) -> str:
         """The command that installs it."""
         return f"pip install 'keypose[{self.name}]'"
+
+    @property
+    def install_hint(self) -> str:
+        """The command that installs it, and the versions of Python that it needs."""
+        return self.install_command + (f" (Python {self.pythons})" if self.pythons else "")
 
     def find_python(self) -> str | None:
         """Return the Python that has the module: this one, or that of ``variable``, which is not checked."""
@@ -287,9 +329,8 @@ class Extra:
 
     def missing_error(self, action: str) -> MissingExtra:
         """Return the error that ``action`` ("reading FBX") needs it."""
-        command = self.install_command + (f" (Python {self.python})" if self.python else "")
         other = f" or {self.variable}=a Python that can import {self.module}" if self.variable else ""
-        return MissingExtra(f"{action} needs", f"{command}{other}")
+        return MissingExtra(f"{action} needs", f"{self.install_hint}{other}")
 
 
 @dataclass(frozen=True)
@@ -304,6 +345,10 @@ class Format:
     read_keyed: Callable[[Source, LoadOptions], KeyedMotion] | None = None  # None: stores no keys
     write_keyed: Callable[[KeyedMotion, str, SaveOptions], bytes] | None = None  # None: sampled, then written
     has_keys_sidecar: bool = False  # cannot store keys: they are written to a .keys.json beside it
+    # motions, the file of a character, the path to write, reduce_tracks=... -> the character with their keys
+    write_into: Callable[..., bytes] | None = None
+    # the names of the animations of a file; None: it has one motion
+    list_animations: Callable[[Source, LoadOptions], list[str]] | None = None
     gzip: bool = False  # may also be read and written as .gz
     read_swings: Callable[[Source, LoadOptions], Swings] | None = None
     write_swings: Callable[[Swings, str, SaveOptions], bytes] | None = None  # None: the played motion
@@ -343,12 +388,7 @@ def read_bytes(path: Path, limits: Limits, *, unzip: bool = True) -> bytes:
     ``unzip=False`` is for raw data, which may start with the magic number of gzip by chance.
     """
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise FileError("is a folder", code="not_a_file", path=path, expected="a motion file")
-        if not stat.S_ISREG(status.st_mode):
-            raise FileError("is not a regular file", code="not_a_file", path=path)
-        if status.st_size > limits.bytes:
+        if check_regular_file(path, "a motion file").st_size > limits.bytes:
             raise _size_error(path, limits)
         data = path.read_bytes()
     except FileNotFoundError:
@@ -382,28 +422,32 @@ def gunzip(path: Path, data: bytes, limits: Limits) -> bytes:
 
 
 def _size_error(path: Path, limits: Limits) -> LimitError:
-    return LimitError(path, f"larger than the limit of {limits.bytes} bytes", hint=limit_hint("bytes"))
+    return LimitError(path, f"larger than the limit of {format_count(limits.bytes, 'byte')}", hint=limit_hint("bytes"))
 
 
 def write_atomically(path: Path, data: bytes, *, overwrite: bool = True) -> None:
     """Write all of ``data`` or nothing: readers of ``path`` see the old file or the complete new one.
 
     The data are written to a hidden file in the same folder, synced to disk, and renamed to ``path``. A link remains a
-    link, and the permissions of an existing file do not change. With ``overwrite=False`` FileError is raised if the
-    file exists, also if it is created during the write.
+    link, and the permissions of an existing file do not change. A pipe or a device is never replaced. With
+    ``overwrite=False`` FileError is raised if the file exists, also if it is created during the write. Hidden
+    files that a killed writer left in the folder are removed when they are older than an hour.
     """
     try:
         path = Path(os.path.realpath(path))
+        _remove_leftovers(path.parent, int(time.time() / _CLEANUP_INTERVAL_S))
         temporary = path.with_name(f".{path.name[:20]}.{secrets.token_hex(6)}.tmp")
-        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+        status = path.stat() if path.exists() else None
+        if status is not None and not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):
+            raise FileError("is not a regular file, and is not replaced", code="exists", path=path)
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o666)
         try:
             with open(descriptor, "wb") as file:  # noqa: PTH123 - a descriptor, not a path
                 file.write(data)
                 file.flush()
                 os.fsync(file.fileno())
-            if mode is not None:
-                temporary.chmod(mode)
+            if status is not None:
+                temporary.chmod(stat.S_IMODE(status.st_mode))
             if overwrite:
                 temporary.replace(path)
             else:
@@ -412,10 +456,26 @@ def write_atomically(path: Path, data: bytes, *, overwrite: bool = True) -> None
             with contextlib.suppress(OSError):
                 temporary.unlink()
             raise
+    except FileError:
+        raise
+    except FileExistsError:
+        raise FileError("exists already", code="exists", path=path) from None
     except (OSError, ValueError) as error:  # ValueError: a name with a NUL or a lone surrogate
         raise FileError(
             f"cannot be written ({getattr(error, 'strerror', None) or error})", code="write_failed", path=path
         ) from None
+
+
+@lru_cache(maxsize=1024)
+def _remove_leftovers(folder: Path, _interval: int) -> None:
+    """Remove the temporary files of killed writers; the cache limits that to once per folder and interval."""
+    cutoff = time.time() - LEFTOVER_AFTER_S
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            if _TEMPORARY.fullmatch(entry.name) and entry.is_file(follow_symlinks=False):
+                with contextlib.suppress(OSError):
+                    if entry.stat(follow_symlinks=False).st_mtime < cutoff:
+                        os.unlink(entry)  # noqa: PTH108 - an entry of scandir
 
 
 def _move_if_free(temporary: Path, path: Path) -> None:

@@ -10,8 +10,8 @@ They have no bones at the ends of limbs, as game engines would treat these as jo
 
 from __future__ import annotations
 
-from keypose.errors import ModelError
-from keypose.formats.base import BLENDER_VARIABLE, Extra, Format, SaveOptions, Source
+from keypose.errors import ModelError, format_count
+from keypose.formats.base import BLENDER_PYTHONS, BLENDER_VARIABLE, BLENDER_VERSIONS, Extra, Format, SaveOptions, Source
 from keypose.formats.blend.rig import build_rig
 from keypose.formats.blend.write import START_BYTES, build_scene
 from keypose.formats.local_poses import find_reference_pose, key_every_frame
@@ -20,8 +20,10 @@ from keypose.formats.subprocess_readers import (
     Arrays,
     ExternalLibrary,
     Facts,
+    list_animations_in_subprocess,
     normalise_rotations,
     note_animations,
+    note_not_read,
     read_array,
     read_count,
     read_in_subprocess,
@@ -34,9 +36,9 @@ from keypose.kinematics import UPS, Up
 from keypose.model import Motion, Pose
 from keypose.options import LoadOptions
 
-_EXTRA = Extra("fbx", "bpy", BLENDER_VARIABLE, python="3.11")
-_READER = ExternalLibrary("Blender", "fbx_reader.py", START_BYTES, "reading FBX", _EXTRA)
-_WRITER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, "writing FBX", _EXTRA)
+_EXTRA = Extra("fbx", "bpy", BLENDER_VARIABLE, BLENDER_PYTHONS)
+_READER = ExternalLibrary("Blender", "fbx_reader.py", START_BYTES, "reading FBX", _EXTRA, BLENDER_VERSIONS)
+_WRITER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, "writing FBX", _EXTRA, BLENDER_VERSIONS)
 _BINARY_MAGIC = b"Kaydara FBX Binary"
 _TEXT_MAGIC = b"; FBX"
 _UNIT_M = 0.01
@@ -54,6 +56,11 @@ def read(source: Source, options: LoadOptions) -> Motion:
         return _build_motion(source, options, arrays, facts)
     except ModelError as error:
         raise source.error(str(error), code="inconsistent") from None
+
+
+def list_animations(source: Source, options: LoadOptions) -> list[str]:
+    """Return the names of the takes of an FBX file."""
+    return list_animations_in_subprocess(source, _READER, ".fbx", options)
 
 
 def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
@@ -76,8 +83,7 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
             code="other_layers",
             value=facts["layers"],
         )
-    if "others" in facts:
-        source.note(f"other skeletons in the file are left out: {', '.join(read_strings(source, facts, 'others'))}")
+    note_not_read(source, facts)
     if facts.get("is_uneven"):
         source.warn(
             "joints have a non-uniform scale: their positions are preserved, their scale is not", code="uneven_scale"
@@ -92,7 +98,9 @@ def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: F
     )
     if n == 0 or len(world_positions) == 0:
         raise source.error(
-            f"{n} joints and {len(world_positions)} frames", code="missing_data", expected="at least one of each"
+            f"{format_count(n, 'joint')} and {format_count(len(world_positions), 'frame')}",
+            code="missing_data",
+            expected="at least one of each",
         )
     source.check_size(len(world_positions), n)
     rest_rotations = read_array(source, arrays, "rest_rotations", (n, 4))
@@ -134,6 +142,7 @@ FORMAT = Format(
     _sniff,
     read,
     write,
+    list_animations=list_animations,
     extra=_EXTRA,
     stores_reference_pose=False,
     rounding_mm=0.02,  # 32-bit numbers

@@ -14,12 +14,17 @@ from keypose.model import Motion, Pose, Skeleton
 from keypose.rotations import IDENTITY
 
 SIDES = ("middle", "left", "right")
+# sRGB, also of strips and of the web pages. Left is warm and dark, right cold and light, so that the sides differ for
+# the colour-blind and in greyscale.
+SIDE_COLOURS = {"middle": "#868e96", "left": "#d9480f", "right": "#4dabf7"}
+ROUGHNESS = 0.6  # of the materials with these colours
 
 # Radii as fractions of the bone's length and of the figure's size.
 BONE_RADIUS_OF_LENGTH = 0.13
 MIN_RADIUS_OF_SIZE, MAX_RADIUS_OF_SIZE = 0.011, 0.032
 MAX_RADIUS_OF_LENGTH = 0.3  # so that fingers stay slender
 HEAD_RADIUS_OF_LENGTH = 0.42
+HEAD_OF_SIZE, MIN_HEAD_OF_SIZE = 0.12, 0.02  # from its joint: of a head without a crown; the crown is further away
 NECK_RADIUS_OF_SIZE = 0.02
 TORSO_WIDTH_OF_SIZE, TORSO_DEPTH_OF_SIZE = 0.058, 0.038
 PELVIS_RADIUS_OF_SIZE = 0.048
@@ -63,6 +68,16 @@ class _Piece:
     depth: float  # half of it
 
 
+def linear_colour(colour: str) -> tuple[float, float, float]:
+    """Return the linear red, green and blue, as 3D formats store them, of an sRGB colour such as ``#d9480f``."""
+    red, green, blue = (_linear(int(colour[k : k + 2], 16) / 255.0) for k in (1, 3, 5))
+    return red, green, blue
+
+
+def _linear(value: float) -> float:
+    return value / 12.92 if value <= 0.04045 else ((value + 0.055) / 1.055) ** 2.4
+
+
 def build_figure(skeleton: Skeleton, world: Floats, ends: Floats, size: float) -> Figure:
     """Build the figure of a bind pose: joints at ``world`` (J, 3), end sites at ``ends`` (E, 3), height ``size``."""
     pieces = _build_pieces(skeleton, world, ends, size if size >= MIN_SIZE else 1.0)
@@ -104,6 +119,7 @@ def _build_pieces(skeleton: Skeleton, world: Floats, ends: Floats, size: float) 
     targets += [(j, end, None) for j, end in zip(skeleton.end_joints.tolist(), ends, strict=True)]
     if len(targets) > MAX_BONES:
         targets = _select_longest(targets, world)
+    targets += _missing_crown(skeleton, targets, world, size)
     hidden = _above_hips(skeleton, body_parts) | _in_head(skeleton, body_parts)
     crown = _crown(targets, world, body_parts)
     across = _sideways(world, body_parts)
@@ -178,6 +194,19 @@ def _in_head(skeleton: Skeleton, body_parts: tuple[str | None, ...]) -> set[int]
         if parent >= 0 and (body_parts[parent] == "head" or parent in joints):
             joints.add(joint)
     return joints
+
+
+def _missing_crown(skeleton: Skeleton, targets: list[_Target], world: Floats, size: float) -> list[_Target]:
+    """Return a bone that continues the neck, if no bone shows the size of the head; else nothing."""
+    crown = _crown(targets, world, skeleton.anatomy.body_parts)
+    joint = skeleton.anatomy.body_parts.index("head") if "head" in skeleton.anatomy.body_parts else -1
+    if joint < 0 or skeleton.parents[joint] < 0:
+        return []
+    if crown is not None and np.linalg.norm(targets[crown][1] - world[joint]) > MIN_HEAD_OF_SIZE * size:
+        return []
+    neck = world[joint] - world[skeleton.parents[joint]]
+    length = float(np.linalg.norm(neck))
+    return [(joint, world[joint] + HEAD_OF_SIZE * size / length * neck, None)] if length > 0 else []
 
 
 def _crown(targets: list[_Target], world: Floats, body_parts: tuple[str | None, ...]) -> int | None:

@@ -17,7 +17,7 @@ from keypose.arrays import MAX_MAGNITUDE, Floats, Ints, freeze
 from keypose.formats.base import Source
 from keypose.formats.json_document import MAX_INTEGER, JsonObject, parse_json
 from keypose.kinematics import UPS, Up
-from keypose.model import KeyedMotion, Pose, Skeleton
+from keypose.model import KeyedMotion, Pose, Skeleton, parse_notes
 from keypose.options import MAX_FPS, MIN_FPS
 from keypose.swings import Swings
 
@@ -103,7 +103,7 @@ def read_header(json: JsonObject) -> ClipHeader:
         metres_per_unit=None if json.values["metres_per_unit"] is None else json.positive("metres_per_unit"),
         first_frame=json.integer("first_frame", minimum=-MAX_INTEGER),
         reference_pose=read_pose(json, "reference_pose", skeleton.n_joints),
-        notes=(*json.texts("notes"), *source.notes),
+        notes=(*parse_notes(json.texts("notes")), *source.notes),
         tolerance_mm=None if json.values["tolerance_mm"] is None else json.non_negative("tolerance_mm"),
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Bools, Floats, freeze
+from keypose.arrays import Bools, Floats, Ints, freeze
 from keypose.errors import OptionError
 from keypose.formats import json_common
 from keypose.formats.base import RATE_HINT, Format, SaveOptions, Source
@@ -52,6 +52,7 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
         raise OptionError(
             path=source.path,
             option="fps",
+            option_class=LoadOptions,
             value=options.fps,
             expected=f"{keyed.fps:g}, which the file states",
             hint=RATE_HINT,
@@ -68,8 +69,8 @@ def _read_document(source: Source) -> KeyedMotion:
     return KeyedMotion(
         **head,
         keys=keys,
-        translations=_read_curves(json, "translations", skeleton, len(keys), 3, cubic=is_cubic),
-        rotations=_read_curves(json, "rotations", skeleton, len(keys), 4 if orders is None else 3, cubic=is_cubic),
+        translations=_read_curves(json, "translations", skeleton, keys, 3, cubic=is_cubic),
+        rotations=_read_curves(json, "rotations", skeleton, keys, 4 if orders is None else 3, cubic=is_cubic),
         rotation_orders=orders,
         residual=_read_residual(json, skeleton.n_joints),
         extremes=_read_extremes(json, len(keys)),
@@ -100,29 +101,41 @@ def _read_rotation_orders(json: JsonObject, joints: int) -> tuple[str, ...] | No
     return orders
 
 
-def _read_curves(json: JsonObject, key: str, skeleton: Skeleton, n_keys: int, width: int, *, cubic: bool) -> Curves:
-    entries = json.objects(key)
+def _read_curves(json: JsonObject, key: str, skeleton: Skeleton, keys: Ints, width: int, *, cubic: bool) -> Curves:
+    entries, n_keys = json.objects(key), len(keys)
     if len(entries) != skeleton.n_joints:
         raise json.member_error(key, f"an array of {skeleton.n_joints} objects, one for each joint")
     members = ("values", "in_tangents", "out_tangents") if cubic else ("values",)
     arrays = np.zeros((len(members), n_keys, skeleton.n_joints, width))
+    is_key = np.ones((n_keys, skeleton.n_joints), bool)
     for j, entry in enumerate(entries):
         if entry.values.get("joint") != skeleton.names[j]:
             raise entry.member_error("joint", f"{skeleton.names[j]!r}, as the joints are in the order of the skeleton")
+        own_keys = ("keys",) if "keys" in entry else ()
+        if own_keys:
+            is_key[:, j] = _read_joint_keys(entry, keys)
         if "still" in entry:
-            entry.check_members("joint", "still")
+            entry.check_members("joint", *own_keys, "still")
             arrays[0, :, j] = entry.row("still", width)
         else:
-            entry.check_members("joint", *members)
+            entry.check_members("joint", *own_keys, *members)
             for array, member in zip(arrays, members, strict=True):
-                array[:, j] = entry.rows(member, n_keys, width)
+                array[is_key[:, j], j] = entry.rows(member, int(is_key[:, j].sum()), width)
         if width == 4:
             still = "still" in entry
             json_common.check_unit_quaternions(
-                entry, "still" if still else "values", arrays[0, 0, j] if still else arrays[0, :, j]
+                entry, "still" if still else "values", arrays[0, 0, j] if still else arrays[0, is_key[:, j], j]
             )
     values, *tangents = (freeze(array) for array in arrays)
-    return Curves(values, *tangents)
+    return Curves(values, *(tangents or (None, None)), is_key=freeze(is_key))
+
+
+def _read_joint_keys(entry: JsonObject, keys: Ints) -> Bools:
+    """Return which of ``keys`` (K,) a joint has."""
+    frames = json_common.read_key_frames(entry, "keys", int(keys[-1]) + 1)
+    if not np.isin(frames, keys).all():
+        raise entry.member_error("keys", "some of the keys of the motion")
+    return np.isin(keys, frames)
 
 
 def _read_residual(json: JsonObject, joints: int) -> Residual | None:
@@ -164,24 +177,29 @@ def build_document(keyed: KeyedMotion) -> dict[str, Any]:
         "extremes": keyed.extremes.tolist(),
         "interpolation": "cubic" if keyed.is_cubic else "straight",
         "rotation_orders": None if keyed.rotation_orders is None else list(keyed.rotation_orders),
-        "translations": _curves_json(keyed.translations, keyed.skeleton.names),
-        "rotations": _curves_json(keyed.rotations, keyed.skeleton.names),
+        "translations": _curves_json(keyed.translations, keyed),
+        "rotations": _curves_json(keyed.rotations, keyed),
         "residual": _residual_json(keyed.residual),
     }
 
 
-def _curves_json(curves: Curves, names: tuple[str, ...]) -> list[dict[str, Any]]:
-    """Return one object for each joint; the numbers of a joint that never changes are stored once, as ``still``."""
+def _curves_json(curves: Curves, keyed: KeyedMotion) -> list[dict[str, Any]]:
+    """Return one object for each joint; ``keys`` are its frames if it does not have all keys of the motion.
+
+    The numbers of a joint that never changes are stored once, as ``still``.
+    """
     still = _constant_joints(curves)
+    sides = {"values": curves.values, "in_tangents": curves.in_tangents, "out_tangents": curves.out_tangents}
     entries: list[dict[str, Any]] = []
-    for j, name in enumerate(names):
+    for j, name in enumerate(keyed.skeleton.names):
+        is_key = slice(None) if curves.is_key is None else curves.is_key[:, j]
+        entry: dict[str, Any] = {"joint": name}
+        if len(frames := keyed.keys[is_key]) < keyed.n_keys:
+            entry["keys"] = frames.tolist()
         if still[j]:
-            entries.append({"joint": name, "still": curves.values[0, j].tolist()})
-            continue
-        entry: dict[str, Any] = {"joint": name, "values": curves.values[:, j].tolist()}
-        if curves.in_tangents is not None and curves.out_tangents is not None:
-            entry["in_tangents"] = curves.in_tangents[:, j].tolist()
-            entry["out_tangents"] = curves.out_tangents[:, j].tolist()
+            entry["still"] = curves.values[0, j].tolist()
+        else:
+            entry |= {member: side[is_key, j].tolist() for member, side in sides.items() if side is not None}
         entries.append(entry)
     return entries
 

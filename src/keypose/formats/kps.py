@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from keypose.errors import FormatError, ModelError, OptionError
+from keypose.errors import FormatError, ModelError, OptionError, format_count
 from keypose.formats.base import RATE_HINT, SWINGS_HINT, UNBAKE_HINT, Format, SaveOptions, Source
 from keypose.formats.json_common import check_sampled_size, format_document
 from keypose.formats.keys_json import build_document
@@ -57,6 +57,7 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
         raise OptionError(
             path=source.path,
             option="fps",
+            option_class=LoadOptions,
             value=options.fps,
             expected=f"{keyed.fps:g}, which the file states",
             hint=RATE_HINT,
@@ -109,7 +110,7 @@ def _check_matches(motion: Motion, option: str, expected_type: type, extra: Keye
         raise OptionError(f"{option}={type(extra).__name__}", expected=expected_type.__name__)
     if extra.skeleton.names != motion.skeleton.names or extra.n_frames != motion.n_frames:
         raise OptionError(
-            f"of {extra.n_frames} frames and {extra.n_joints} joints",
+            f"of {format_count(extra.n_frames, 'frame')} and {format_count(extra.n_joints, 'joint')}",
             option=option,
             expected=f"one of this motion, which has {motion.n_frames} and {motion.n_joints}",
         )
@@ -163,7 +164,7 @@ def _parse_keys(text: bytes, path: str, limits: Limits) -> StoredKeys:
     try:
         keyed = read_keys_json(Source(Path(path), text, limits), LoadOptions())
     except ModelError as error:
-        raise FormatError(path, str(error)) from None
+        raise FormatError(path, str(error), code="inconsistent") from None
     notes, tolerance_mm = unpack_notes(keyed.notes)
     is_detail_in_frames = False
     if keyed.residual is None:

@@ -9,9 +9,9 @@ import numpy as np
 from keypose import kinematics
 from keypose.arrays import Floats, Ints, freeze
 from keypose.formats.base import Source
-from keypose.formats.orientation import REFERENCE_POSE_NOTE, frames_to_skip
+from keypose.formats.orientation import frames_to_skip
 from keypose.kinematics import Up
-from keypose.model import Curves, KeyedMotion, Motion, Pose, Skeleton
+from keypose.model import REFERENCE_POSE_NOTE, Curves, KeyedMotion, Motion, Pose, Skeleton
 from keypose.options import LoadOptions
 from keypose.rotations import IDENTITY, align_signs, conjugate, from_matrix, multiply, normalise, rotate, to_matrix
 
@@ -147,14 +147,16 @@ def prepend_key_pose(keyed: KeyedMotion, pose: Pose) -> KeyedMotion:
 
     def curves(old: Curves, first: Floats) -> Curves:
         values = np.concatenate((first[None], old.values[:1].repeat(is_held, axis=0), old.values))
+        is_key = np.concatenate((np.ones((1 + is_held, values.shape[1]), bool), old.key_flags()))
+        is_key[1] = True  # a joint that has no key there would leave the pose later
         if old.in_tangents is None or old.out_tangents is None:
-            return Curves(values)
+            return Curves(values, is_key=is_key)
         zeros = np.zeros((1 + is_held, *first.shape))
         in_tangents, out_tangents = np.concatenate((zeros, old.in_tangents)), np.concatenate((zeros, old.out_tangents))
         in_tangents[1] = out_tangents[0] = values[1] - values[0]
         if is_held:
             in_tangents[2] = 0.0
-        return Curves(values, in_tangents, out_tangents)
+        return Curves(values, in_tangents, out_tangents, is_key=is_key)
 
     return replace(
         keyed,

@@ -34,10 +34,6 @@ MIN_REST_HEIGHT_FRACTION = 0.6
 # ankle or toe is slightly above the sole.
 FLOOR_AT_ZERO = (-0.05, 0.12)
 
-# Notes of readers that do not include the first frame in the movement.
-REFERENCE_POSE_NOTE = "frame 0 is a reference pose (T-pose), kept apart from the movement"
-FIRST_FRAME_NOTE = "the first frame is a reference pose (T-pose), kept apart from the movement"  # AMC counts from 1
-
 MIN_JUMP_DEG = 45.0  # of the joint with the largest jump
 MIN_JOINT_JUMP_DEG = 5.0  # minimum jump of a jumping joint
 JUMP_RATIO = 1.5  # the jump of such a joint over its largest later step

@@ -13,19 +13,18 @@ freedom can only be detected by its name.
 from __future__ import annotations
 
 import logging
-import math
 from pathlib import Path
 
 import numpy as np
 
 from keypose import _core
 from keypose.arrays import Floats, freeze
-from keypose.errors import FileError, Hint, OptionError
+from keypose.errors import FileError, Hint
 from keypose.formats.acclaim.amc import AmcFrames, read_frames
 from keypose.formats.acclaim.asf import BOM, ROTATIONS, STRETCH, TRANSLATIONS, AcclaimSkeleton, read_skeleton
 from keypose.formats.base import GZIP_MAGIC, SNIFF_BYTES, Format, Source, gunzip, printable_text, read_bytes
-from keypose.formats.orientation import FIRST_FRAME_NOTE, find_up, frames_to_skip
-from keypose.model import Motion, Pose
+from keypose.formats.orientation import find_up, frames_to_skip
+from keypose.model import FIRST_FRAME_NOTE, Motion, Pose
 from keypose.options import LoadOptions
 from keypose.rotations import IDENTITY, multiply, rotate, to_matrix
 
@@ -75,10 +74,9 @@ def _build_motion(
 ) -> Motion:
     if options.fps is None:
         source.note(
-            f"the file does not state its frame rate; {DEFAULT_FPS:g} fps is assumed (the option fps sets another)"
+            f"the file does not state its frame rate; {DEFAULT_FPS:g} fps is assumed "
+            "(the option fps, on the command line --read-fps, sets another)"
         )
-    elif not (math.isfinite(options.fps) and options.fps > 0):
-        raise OptionError(option="fps", value=options.fps, expected="a positive number")
     skip = frames_to_skip(rotations, options.reference_pose)
     reference = Pose(translations[0], rotations[0]) if skip else None
     if skip:

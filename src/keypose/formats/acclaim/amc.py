@@ -16,7 +16,7 @@ import numpy as np
 
 from keypose import _core
 from keypose.arrays import Floats
-from keypose.errors import FormatError
+from keypose.errors import FormatError, format_count
 from keypose.formats.acclaim.asf import BOM, NUMBER, AcclaimSkeleton, warn_unknown
 from keypose.formats.base import Source
 
@@ -211,7 +211,7 @@ class _LineReader:
             raise self.source.error(f"{frame} has a second line for bone {bone}", code="inconsistent", line=line)
         if len(words) - 1 != len(self.asf.dof[joint]):
             raise self.source.error(
-                f"{frame} has {len(words) - 1} values for bone {bone}",
+                f"{frame} has {format_count(len(words) - 1, 'value')} for bone {bone}",
                 code="inconsistent",
                 line=line,
                 value=len(words) - 1,

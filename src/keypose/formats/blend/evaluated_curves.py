@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from keypose.arrays import Floats, Ints, freeze
+from keypose.arrays import Bools, Floats, Ints, freeze
 from keypose.curves.cubic_fit import fit_cubics, hermite_basis
 from keypose.errors import ModelError
 from keypose.formats.blend.fcurves import FCurve
@@ -53,15 +53,49 @@ class EvaluatedCurves:
         )
 
     def fit(self, keys: Ints, is_linear: bool) -> tuple[Curves, Curves]:
-        """Fit curves of translations and rotations through ``keys`` (K,)."""
+        """Fit curves of translations and rotations through ``keys`` (K,).
+
+        A joint has only the keys of its F-curves if cubics between these reproduce them, else all keys.
+        """
+        are_quaternions = self.rotation_orders is None
         if is_linear:
-            rotations = self.rotations if self.rotation_orders is not None else _normalise_rotations(self.rotations)
-            return Curves(self.translations[keys]), Curves(rotations[keys])
+            rotations = _normalise_rotations(self.rotations) if are_quaternions else self.rotations
+            return (
+                Curves(self.translations[keys], is_key=self._find_own_keys(keys, is_rotation=False)),
+                Curves(rotations[keys], is_key=self._find_own_keys(keys, is_rotation=True)),
+            )
         in_tangents, out_tangents = (self._tangents(keys, before=before) for before in (True, False))
-        translations = _fit_values(self.translations, in_tangents[1], out_tangents[1], keys)
-        if self.rotation_orders is not None:
-            return translations, _fit_values(self.rotations, in_tangents[0], out_tangents[0], keys)
-        return translations, _fit_rotations(self.rotations, in_tangents[0], out_tangents[0], keys)
+        own_translations = Curves(
+            self.translations[keys],
+            in_tangents[1],
+            out_tangents[1],
+            is_key=self._find_own_keys(keys, is_rotation=False),
+        )
+        translations = _fit_values(self.translations, own_translations, keys)
+        own_rotations = Curves(
+            self.rotations[keys],
+            in_tangents[0],
+            out_tangents[0],
+            is_key=self._find_own_keys(keys, is_rotation=True),
+        )
+        fit_rotations = _fit_rotations if are_quaternions else _fit_values
+        return translations, fit_rotations(self.rotations, own_rotations, keys)
+
+    def _find_own_keys(self, keys: Ints, *, is_rotation: bool) -> Bools:
+        """Return at which ``keys`` (K,) the F-curves of each joint have a key, (K, J).
+
+        A joint whose channels do not change has the first and the last key, unless all that change have every key.
+        """
+        is_own = np.zeros((len(keys), self.translations.shape[1]), bool)
+        is_changing = np.zeros(is_own.shape[1], bool)
+        for (joint, channel), curve in self.curves.items():
+            if (channel < N_ROTATION_CHANNELS) == is_rotation and not curve.is_still:
+                is_own[:, joint] |= np.isin(keys, curve.key_frames())
+                is_changing[joint] = True
+        is_shared = bool(is_own[:, is_changing].all())
+        is_own[(slice(None) if is_shared else [0, -1],)] |= ~is_changing
+        is_own[[0, -1]] |= ~is_own.any(axis=0)
+        return is_own
 
     def span(self, start: int, stop: int) -> EvaluatedCurves:
         """Return the frames from ``start`` to ``stop`` (inclusive) without F-curves, so that all are fitted."""
@@ -103,14 +137,12 @@ def _normalise_rotations(rotations: Floats) -> Floats:
     return normalise(rotations)
 
 
-def _fit_values(values: Floats, in_tangents: Floats, out_tangents: Floats, keys: Ints) -> Curves:
+def _fit_values(values: Floats, own: Curves, keys: Ints) -> Curves:
     """Return curves through the keys: with their own tangents where these reproduce ``values``, else fitted ones."""
-    return _choose_tangents(
-        Curves(values[keys], in_tangents, out_tangents), fit_cubics(values, keys), keys, values, is_rotation=False
-    )
+    return _choose_curves(own, replace(own, is_key=None), fit_cubics(values, keys), keys, values, is_rotation=False)
 
 
-def _fit_rotations(rotations: Floats, in_tangents: Floats, out_tangents: Floats, keys: Ints) -> Curves:
+def _fit_rotations(rotations: Floats, own: Curves, keys: Ints) -> Curves:
     """Fit quaternion curves, which have length 1 at keys of Keypose and any length in Blender.
 
     Only directions are relevant, so a curve is scaled by a factor that is linear between two keys. This does not change
@@ -122,12 +154,23 @@ def _fit_rotations(rotations: Floats, in_tangents: Floats, out_tangents: Floats,
     position = SpanPosition.locate(keys, np.arange(len(rotations), dtype=np.float64))
     scaled = rotations * Curves(factors).at(position)
     scaled[keys] = unit[keys]
+    fitted_curves = _refine_directions(fit_cubics(scaled, keys), unit, keys)
+    own_factors = Curves(factors, is_key=own.is_key).fill_between_keys(keys).values
+    own_scaled, all_scaled = (_scale_curves(own, each, keys) for each in (own_factors, factors))
+    return _choose_curves(own_scaled, replace(all_scaled, is_key=None), fitted_curves, keys, unit, is_rotation=True)
+
+
+def _scale_curves(curves: Curves, factors: Floats, keys: Ints) -> Curves:
+    """Return curves times ``factors`` (K, J, 1), which change linearly between keys."""
+    assert curves.in_tangents is not None and curves.out_tangents is not None
     growth = np.diff(factors, axis=0) / np.diff(keys)[:, None, None]  # (K - 1, J, 1)
     zeros = np.zeros((1, *factors.shape[1:]))
-    in_tangents = factors * in_tangents + np.concatenate((zeros, growth)) * rotations[keys]
-    out_tangents = factors * out_tangents + np.concatenate((growth, zeros)) * rotations[keys]
-    fitted_curves = _refine_directions(fit_cubics(scaled, keys), unit, keys)
-    return _choose_tangents(Curves(unit[keys], in_tangents, out_tangents), fitted_curves, keys, unit, is_rotation=True)
+    return replace(
+        curves,
+        values=curves.values * factors,
+        in_tangents=factors * curves.in_tangents + np.concatenate((zeros, growth)) * curves.values,
+        out_tangents=factors * curves.out_tangents + np.concatenate((growth, zeros)) * curves.values,
+    )
 
 
 def _refine_directions(curves: Curves, unit: Floats, keys: Ints) -> Curves:
@@ -158,21 +201,42 @@ def _refine_directions(curves: Curves, unit: Floats, keys: Ints) -> Curves:
     return Curves(values, freeze(in_tangents), freeze(out_tangents))
 
 
-def _choose_tangents(own: Curves, fitted_curves: Curves, keys: Ints, targets: Floats, *, is_rotation: bool) -> Curves:
-    """Return ``own`` curves, with the tangents of ``fitted_curves`` in spans that do not reproduce ``targets``."""
-    assert own.in_tangents is not None and own.out_tangents is not None
+def _choose_curves(
+    own: Curves, split: Curves, fitted_curves: Curves, keys: Ints, targets: Floats, *, is_rotation: bool
+) -> Curves:
+    """Return ``own`` curves for joints with keys of their own that reproduce ``targets`` (T, J, C) with them.
+
+    Other joints have all keys: the curves ``split`` there, with the tangents of ``fitted_curves`` in spans that do not
+    reproduce the targets.
+    """
+    assert split.in_tangents is not None and split.out_tangents is not None
     assert fitted_curves.in_tangents is not None and fitted_curves.out_tangents is not None
-    values = own.at(SpanPosition.locate(keys, np.arange(len(targets), dtype=np.float64)))
-    if is_rotation:
-        values = normalise(values)
+    position = SpanPosition.locate(keys, np.arange(len(targets), dtype=np.float64))
     size = 1.0 if is_rotation else max(1.0, float(np.abs(targets).max()))
-    errors = np.abs(values - targets).max(axis=2)  # (T, J)
-    in_tangents, out_tangents = own.in_tangents.copy(), own.out_tangents.copy()
+
+    def errors(curves: Curves) -> Floats:
+        values = curves.at(position)
+        differences: Floats = (normalise(values) if is_rotation else values) - targets
+        return np.asarray(np.abs(differences).max(axis=2))  # (T, J)
+
+    in_tangents, out_tangents = split.in_tangents.copy(), split.out_tangents.copy()
+    split_errors = errors(split)
     for k in range(len(keys) - 1):
-        is_off = errors[keys[k] : keys[k + 1]].max(axis=0) > VALUE_TOLERANCE * size
+        is_off = split_errors[keys[k] : keys[k + 1]].max(axis=0) > VALUE_TOLERANCE * size
         out_tangents[k, is_off] = fitted_curves.out_tangents[k, is_off]
         in_tangents[k + 1, is_off] = fitted_curves.in_tangents[k + 1, is_off]
-    return Curves(own.values, freeze(in_tangents), freeze(out_tangents))
+    split = Curves(fitted_curves.values, freeze(in_tangents), freeze(out_tangents))
+    if own.is_key is None:
+        return split
+    filled = own.fill_between_keys(keys)
+    assert filled.in_tangents is not None and filled.out_tangents is not None
+    is_exact = errors(filled).max(axis=0) <= VALUE_TOLERANCE * size  # (J,)
+    return Curves(
+        freeze(np.where(is_exact[:, None], filled.values, fitted_curves.values)),
+        freeze(np.where(is_exact[:, None], filled.in_tangents, in_tangents)),
+        freeze(np.where(is_exact[:, None], filled.out_tangents, out_tangents)),
+        is_key=own.is_key | ~is_exact,
+    )
 
 
 @dataclass(frozen=True)

@@ -35,6 +35,16 @@ class FCurve:
         rows = table[np.argsort(table[:, 2], kind="stable")]
         return FCurve(rows[:, 2], rows[:, 3], rows[:, :2], rows[:, 4:6], rows[:, 6].astype(int), rows[:, 7].astype(int))
 
+    @property
+    def is_still(self) -> bool:
+        """Whether the value never changes."""
+        values = np.concatenate((self.y, self.left_handles[1:, 1], self.right_handles[:-1, 1]))
+        return bool((values == values[0]).all())
+
+    def key_frames(self) -> NDArray[np.int64]:
+        """Return the frames of the keys."""
+        return np.rint(self.x).astype(np.int64)
+
     def tangents(self, times: Floats, *, before: bool) -> Floats:
         """Return the tangents (N,) just before or after ``times``; 0 outside the keys, where the curve is constant."""
         span = np.searchsorted(self.x, times, side="left" if before else "right") - 1

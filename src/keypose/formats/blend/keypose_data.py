@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.errors import FormatError, LimitError, ModelError
+from keypose.errors import FormatError, LimitError, ModelError, format_count
 from keypose.formats import keys_json
 from keypose.formats.base import Source
 from keypose.formats.blend.rig import rotation_to_z_up
@@ -115,5 +115,5 @@ def _match_bones(source: Source, facts: Facts, keyed: KeyedMotion) -> list[int]:
         if (joints[parent] if parent >= 0 else -1) != keyed.skeleton.parents[joint]:
             raise source.error(f"{keyed.skeleton.names[joint]} hangs on another bone", code="inconsistent")
     if len(bone_of) < len(joints):
-        source.note(f"{len(joints) - len(bone_of)} bones that were added are left out")
+        source.note(f"{format_count(len(joints) - len(bone_of), 'added bone')} left out")
     return [bone_of[joint] for joint in range(keyed.n_joints)]

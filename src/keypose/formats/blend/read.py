@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.errors import ModelError
-from keypose.formats.base import Source
+from keypose.errors import ModelError, format_count
+from keypose.formats.base import BLENDER_VERSIONS, Source
 from keypose.formats.blend.keypose_data import MAX_FRAME, KeyposeData, find_keypose_data
 from keypose.formats.blend.write import EXTRA, START_BYTES
 from keypose.formats.local_poses import find_reference_pose
@@ -20,6 +20,7 @@ from keypose.formats.subprocess_readers import (
     ExternalLibrary,
     Facts,
     normalise_rotations,
+    note_not_read,
     read_array,
     read_in_subprocess,
     read_positive,
@@ -29,7 +30,7 @@ from keypose.formats.subprocess_readers.joints import build_skeleton, compute_lo
 from keypose.model import Motion, Pose
 from keypose.options import LoadOptions
 
-BLENDER = ExternalLibrary("Blender", "blend_reader.py", START_BYTES, "reading .blend", EXTRA)
+BLENDER = ExternalLibrary("Blender", "blend_reader.py", START_BYTES, "reading .blend", EXTRA, BLENDER_VERSIONS)
 SAME_POSITION_OF_SIZE = 1e-5  # a joint nearer to its rest position is at rest, as Blender uses 32-bit floats
 
 
@@ -40,7 +41,9 @@ def read(source: Source, options: LoadOptions) -> Motion:
     world_positions = read_array(source, arrays, "positions", (None, n, 3))
     if n == 0 or len(world_positions) == 0:
         raise source.error(
-            f"{n} bones and {len(world_positions)} frames", code="missing_data", expected="at least one of each"
+            f"{format_count(n, 'bone')} and {format_count(len(world_positions), 'frame')}",
+            code="missing_data",
+            expected="at least one of each",
         )
     source.check_size(len(world_positions), n)
     world_rotations = normalise_rotations(
@@ -63,8 +66,7 @@ def read_scene(source: Source, options: LoadOptions, *, keys: bool) -> tuple[Arr
     read_parents(source, facts, len(names))
     if options.animation is not None:
         source.note("the option animation has no effect: a .blend file is read as its scene plays it")
-    if "others" in facts:
-        source.note(f"other armatures in the file are left out: {', '.join(read_strings(source, facts, 'others'))}")
+    note_not_read(source, facts)
     if facts.get("is_uneven"):
         source.warn(
             "bones have a non-uniform scale: their positions are preserved, their scale is not", code="uneven_scale"

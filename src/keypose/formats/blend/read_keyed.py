@@ -9,12 +9,13 @@ as Blender rounds to 32 bits. Only the range of the scene is read.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import Floats
-from keypose.errors import ModelError
+from keypose.errors import FormatError, ModelError, format_count
 from keypose.formats.base import UNBAKE_HINT, Source
 from keypose.formats.blend.evaluated_curves import (
     MAX_DEG,
@@ -51,7 +52,7 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
         )
     if options.fps is not None:
         raise source.error(
-            "the option fps is for files that are sampled",
+            "the option fps (on the command line --read-fps) is for files that are sampled",
             code="unsupported",
             hint="the keys of a .blend file stand on its own frames",
         )
@@ -122,10 +123,22 @@ def _read_rotation_orders(source: Source, facts: Facts, keypose_data: KeyposeDat
     )
     if is_unrotated and all(isinstance(mode, str) and mode[::-1] in ORDERS for mode in modes):
         return tuple(mode[::-1] for mode in modes)
-    raise source.error(
-        "the rotation mode of some bones was changed",
+    raise _changed_mode_error(source, keypose_data.keyed, modes)
+
+
+def _changed_mode_error(source: Source, saved: KeyedMotion, modes: list[Any]) -> FormatError:
+    """Return the error for bones whose rotation mode is not the one that was written, or whose axes do not allow it."""
+    orders = saved.rotation_orders
+    written = ["QUATERNION"] * len(modes) if orders is None else [order[::-1] for order in orders]
+    changed = [joint for joint, mode in enumerate(modes) if mode != written[joint]]
+    if not changed:
+        return source.error("bones with Euler angles do not rest in the axes of their joints", code="inconsistent")
+    joint = changed[0]
+    more = f" (and that of {format_count(len(changed) - 1, 'other bone')})" if len(changed) > 1 else ""
+    return source.error(
+        f"the rotation mode of {saved.skeleton.names[joint]}{more} was changed to {modes[joint]}",
         code="inconsistent",
-        expected="the one that was written for all",
+        expected=f"{written[joint]}, as it was written",
         hint=UNBAKE_HINT,
     )
 
@@ -207,7 +220,7 @@ def _restore_curves(
             is_same = (np.abs(numbers[indices] - saved_numbers) <= allowed).all(axis=2, keepdims=True)
             numbers[indices] = np.where(is_same, saved_numbers, numbers[indices])
             arrays[name] = numbers
-    return Curves(**arrays)
+    return replace(curves, **arrays)
 
 
 def _check_against_scene(source: Source, arrays: Arrays, motion: Motion, keypose_data: KeyposeData) -> None:
@@ -223,9 +236,13 @@ def _check_against_scene(source: Source, arrays: Arrays, motion: Motion, keypose
     is_displaced = distances > MAX_DEVIATION_OF_SIZE * motion.height * keypose_data.scale
     displaced = [motion.skeleton.names[j] for j in np.flatnonzero(is_displaced)]
     if displaced:
-        source.warn(f"something else than their keys moves {len(displaced)} joints ({', '.join(displaced[:5])}) by up "
-                    f"to {distances.max():.3g} m: constraints or other layers, which only kp.load reads",
-                    code="other_movement", value=len(displaced))  # fmt: skip
+        source.warn(
+            f"something else than their keys moves {format_count(len(displaced), 'joint')} "
+            f"({', '.join(displaced[:5])}) by up to {distances.max():.3g} m: constraints or other layers, which only "
+            "kp.load reads",
+            code="other_movement",
+            value=len(displaced),
+        )
 
 
 def retime_residual(

@@ -11,10 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from keypose.arrays import Bools, Floats
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.formats import keys_json
-from keypose.formats.base import BLENDER_VARIABLE, Extra, SaveOptions
+from keypose.formats.base import BLENDER_PYTHONS, BLENDER_VARIABLE, BLENDER_VERSIONS, Extra, SaveOptions
 from keypose.formats.blend.rig import Rig, build_rig
+from keypose.formats.figure import SIDE_COLOURS, linear_colour
 from keypose.formats.local_poses import key_every_frame
 from keypose.formats.orientation import metres_per_unit, prepend_pose
 from keypose.formats.subprocess_readers import (
@@ -36,8 +37,8 @@ MAX_FPS = 30_000  # Blender's rate is a whole number over a factor
 MAX_NAME_CHARS = 50  # Blender truncates names at 63 bytes
 MIN_MOVEMENT_OF_SIZE = 1e-7  # smaller movements, as a fraction of the height of the figure, are ignored
 KEY_TYPES = ["BREAKDOWN", "EXTREME", "KEYFRAME"]
-EXTRA = Extra("blender", "bpy", BLENDER_VARIABLE, python="3.11")
-_BLENDER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, "writing .blend", EXTRA)
+EXTRA = Extra("blender", "bpy", BLENDER_VARIABLE, BLENDER_PYTHONS)
+_BLENDER = ExternalLibrary("Blender", "blend_writer.py", START_BYTES, "writing .blend", EXTRA, BLENDER_VERSIONS)
 
 
 def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
@@ -92,7 +93,7 @@ def build_scene(keyed: KeyedMotion, rig: Rig, *, first_frame: int, blender_unit_
     """Return the request and arrays for the writer script: the rig, its keys, the scene's rate, range and unit."""
     if first_frame + keyed.n_frames > MAX_FRAMES:
         raise OptionError(
-            f"{keyed.n_frames} frames, Blender counts to {MAX_FRAMES}",
+            f"{format_count(keyed.n_frames, 'frame')}, Blender counts to {MAX_FRAMES}",
             subject=keyed.name,
             value=keyed.n_frames,
             hint="save it in parts",
@@ -107,7 +108,7 @@ def build_scene(keyed: KeyedMotion, rig: Rig, *, first_frame: int, blender_unit_
         "names": [valid_text(name) or "joint" for name in keyed.skeleton.names],
         "parents": keyed.skeleton.parents.tolist(),
         "sides": rig.sides,
-        "materials": list(rig.body.triangles),
+        "materials": {side: linear_colour(SIDE_COLOURS[side]) for side in rig.body.triangles},
         "fps": whole_fps,
         "fps_base": whole_fps / keyed.fps,
         "first": first_frame,
@@ -124,6 +125,7 @@ def build_scene(keyed: KeyedMotion, rig: Rig, *, first_frame: int, blender_unit_
         "key_types": np.where(keyed.extremes, KEY_TYPES.index("EXTREME"), KEY_TYPES.index("BREAKDOWN")),
         "is_moving": _moving_joints(keyed, rig),
     }
+    arrays |= {"rotations_is_key": rotations.key_flags(), "translations_is_key": translations.key_flags()}
     for member in request["curve_members"]:
         arrays[f"rotations_{member}"] = order_by_axis(getattr(rotations, member), keyed.rotation_orders)
         arrays[f"translations_{member}"] = getattr(translations, member) * rig.scale
@@ -173,7 +175,7 @@ def _residual_arrays(keyed: KeyedMotion, rig: Rig) -> Arrays:
     position = SpanPosition.locate(keyed.keys, np.arange(keyed.n_frames, dtype=np.float64))
     base = keyed.sample().rotations
     if not keyed.is_cubic and orders is None:  # Blender interpolates the components linearly
-        base = normalise(Curves(align_signs(keyed.rotations.values)).at(position))
+        base = normalise(replace(keyed.rotations, values=align_signs(keyed.rotations.values)).at(position))
     rotations = multiply(conjugate(base), original.rotations)
     rotations *= np.where(rotations[..., :1] < 0, -1.0, 1.0)
     translations = rotate(conjugate(base), original.translations - keyed.translations.at(position))

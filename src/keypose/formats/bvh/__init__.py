@@ -11,15 +11,17 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from decimal import Decimal
+from itertools import accumulate
 
 import numpy as np
 
 from keypose import _core
 from keypose.arrays import MAX_MAGNITUDE, Floats, Ints, freeze
+from keypose.errors import format_count
 from keypose.formats.base import Format, Source
 from keypose.formats.bvh.write import write
-from keypose.formats.orientation import REFERENCE_POSE_NOTE, find_up, frames_to_skip, unique_names
-from keypose.model import Motion, Pose, Skeleton
+from keypose.formats.orientation import find_up, frames_to_skip, unique_names
+from keypose.model import REFERENCE_POSE_NOTE, Motion, Pose, Skeleton
 from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.options import MAX_FPS, MIN_FPS, LoadOptions
 from keypose.rotations import AXES
@@ -31,6 +33,8 @@ _MOTION = re.compile(rb"(?<=[\r\n])[ \t]*MOTION[ \t]*(?=[\r\n]|$)", re.IGNORECAS
 _FRAMES = re.compile(rb"\s*Frames[ \t]*:?[ \t]*([^\s]*)", re.IGNORECASE)
 _FRAME_TIME = re.compile(rb"\s*Frame[ \t]*Time[ \t]*:?[ \t]*([^\s]*)[ \t]*", re.IGNORECASE)
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+_NUMBER_OF_ROW = re.compile(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")  # rows may have glued numbers
+_LINE_ENDS_TO_BLANKS = bytes.maketrans(b"\r\n", b"  ")
 _CHANNEL_NAMES = {name.lower(): name for name in POSITION_CHANNELS + ROTATION_CHANNELS}
 
 
@@ -259,9 +263,14 @@ def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, n_stated
         source.data, start, columns, n_stated, source.limits.frames + 1
     )
     line += source.data.count(b"\n", 0, start) + 1
+    frame = len(values)
+    if fault == "wrong count" and (wrapped := _parse_wrapped(source, start, columns, n_stated)) is not None:
+        values, n_glued, fault, column, byte = wrapped
+        line = source.data.count(b"\n", 0, byte) + 1
+        frame, column = divmod(column, columns)
     if fault == "wrong count":
         raise source.error(
-            f"frame {len(values)} has {column} numbers",
+            f"frame {frame} has {column} numbers",
             code="inconsistent",
             line=line,
             value=column,
@@ -273,7 +282,7 @@ def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, n_stated
             f"{token!r} is {fault}",
             code="bad_number",
             line=line,
-            subject=f"frame {len(values)}, {_channel_label(h, column)}",
+            subject=f"frame {frame}, {_channel_label(h, column)}",
             value=token,
             expected="a finite number",
         )
@@ -305,11 +314,40 @@ def _read_rows(source: Source, h: _Hierarchy, start: int, columns: int, n_stated
         )
     if len(values) != n_stated and not (n_truncated and len(values) == n_stated - 1):
         source.warn(
-            f"the header declares {n_stated} frames, but {len(values)} rows follow; all rows were read",
+            f"the header declares {format_count(n_stated, 'frame')}, but {len(values)} rows follow; all rows were read",
             code="frame_count",
             value=n_stated,
         )
     return values
+
+
+def _parse_wrapped(source: Source, start: int, columns: int, n_stated: int) -> tuple[Floats, int, str, int, int] | None:
+    """Return the channel values (T, columns) of rows that are wrapped over several lines, by their number alone.
+
+    Also return the number of glued numbers and the fault with its number and byte. None if a line is just too long or
+    too short: if there are not exactly as many numbers as the header states, or if some frame starts within a line
+    while lines differ in length.
+    """
+    count = n_stated * columns
+    if not 0 < 2 * count <= len(source.data) - start + 1 or n_stated > source.limits.frames:
+        return None
+    text = source.data[start:].translate(_LINE_ENDS_TO_BLANKS)
+    values, n_glued, n_missing, fault, _, column, byte = _core.parse_rows(text, 0, count, 1, 2)
+    if fault == "wrong count" or n_missing or not (fault or _is_wrapped(source.data[start:], columns, count)):
+        return None
+    if not fault:
+        source.note("the numbers of a frame are wrapped over several lines", code="wrapped_lines")
+    return values.reshape(-1, columns), n_glued, fault, column, start + byte
+
+
+def _is_wrapped(data: bytes, columns: int, count: int) -> bool:
+    """Return whether every frame of ``columns`` numbers starts on a new line, or all lines but the last are equally
+    long."""
+    lengths = [len(_NUMBER_OF_ROW.findall(line)) for line in re.split(rb"\r\n|\n|\r", data)]
+    lengths = [length for length in lengths if length]
+    line_ends = set(accumulate(lengths))
+    is_by_frame = line_ends.issuperset(range(columns, count + 1, columns))
+    return count in line_ends and (is_by_frame or (len(set(lengths[:-1])) <= 1 and lengths[-1] <= lengths[0]))
 
 
 def _channel_label(h: _Hierarchy, column: int) -> str:

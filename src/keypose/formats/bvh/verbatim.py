@@ -41,7 +41,7 @@ def read_channel_table(
 class _SilentSource(Source):
     """A file that was read before, so its notes and warnings are not repeated."""
 
-    def note(self, text: str) -> None:
+    def note(self, text: str, *, code: str | None = None) -> None:
         """Do nothing."""
 
     def warn(self, problem: str, *, code: str, line: int | None = None, value: Any = UNSET) -> None:

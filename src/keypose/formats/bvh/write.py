@@ -9,7 +9,7 @@ import numpy as np
 
 from keypose import _core
 from keypose.arrays import Floats
-from keypose.errors import FormatWarning
+from keypose.errors import FormatWarning, format_count
 from keypose.formats.base import SaveOptions, warn_caller
 from keypose.formats.orientation import find_up, number_duplicates, prepend_pose, rotate_to_y_up
 from keypose.model import Motion
@@ -17,8 +17,10 @@ from keypose.model.skeleton import POSITION_CHANNELS, ROTATION_CHANNELS
 from keypose.rotations import AXES
 
 DECIMALS = 6
+MAX_LISTED_JOINTS = 5
 _MIN_ROTATION_DEG = 1e-4  # smaller rotations and translations are ignored
 _MIN_TRANSLATION_UNITS = 1e-6
+_MIN_TRANSLATION_OF_HEIGHT = 1e-6  # positions of 32 bits, as in FBX files, vary by less
 
 
 def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
@@ -45,7 +47,8 @@ def _decimals(motion: Motion) -> int:
 def _required_channels(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
     """Return the channels of each joint, extended where the joint moves or rotates outside its own channels."""
     s = motion.skeleton
-    moves = np.abs(motion.translations - s.offsets).max(axis=0) > _MIN_TRANSLATION_UNITS  # (J, 3) by axis
+    min_translation = max(_MIN_TRANSLATION_UNITS, _MIN_TRANSLATION_OF_HEIGHT * motion.height)
+    moves = np.abs(motion.translations - s.offsets).max(axis=0) > min_translation  # (J, 3) by axis
     rotates = np.abs(euler).max(axis=0) > _MIN_ROTATION_DEG  # (J, 3) by index in the order
     required = []
     for j, (own_channels, order) in enumerate(zip(s.channels, s.rotation_orders, strict=True)):
@@ -55,17 +58,27 @@ def _required_channels(motion: Motion, euler: Floats) -> list[tuple[str, ...]]:
         if any(rotates[j, k] for k, axis in enumerate(order) if f"{axis}rotation" not in channels):
             positions = tuple(c for c in channels if c in POSITION_CHANNELS)
             channels = positions + tuple(f"{axis}rotation" for axis in order)
-        if channels != own_channels:
-            problem = f"joint {s.names[j]} moves outside its channels ({' '.join(own_channels) or 'none'})"
-            warn_caller(
-                FormatWarning(
-                    problem, code="channels_added", subject=motion.name, hint=f"written with {' '.join(channels)}"
-                )
-            )
         required.append(channels)
+    extended = [j for j, channels in enumerate(required) if channels != s.channels[j]]
+    if extended:
+        _warn_added_channels(motion, extended, required[extended[0]])
     if not any(required):  # a file without channels could not contain frames
         required[0] = POSITION_CHANNELS + tuple(f"{axis}rotation" for axis in s.rotation_orders[0])
     return required
+
+
+def _warn_added_channels(motion: Motion, joints: list[int], channels: tuple[str, ...]) -> None:
+    """Warn about joints that are written with further channels; ``channels`` are those of the first."""
+    names = [motion.skeleton.names[j] for j in joints]
+    if len(joints) == 1:
+        own_channels = " ".join(motion.skeleton.channels[joints[0]]) or "none"
+        problem = f"joint {names[0]} moves outside its channels ({own_channels})"
+        hint = f"written with {' '.join(channels)}"
+    else:
+        listing = ", ".join(names[:MAX_LISTED_JOINTS]) + (", ..." if len(names) > MAX_LISTED_JOINTS else "")
+        problem = f"{len(joints)} of {format_count(motion.n_joints, 'joint')} move outside their channels ({listing})"
+        hint = "written with the channels that they need"
+    warn_caller(FormatWarning(problem, code="channels_added", subject=motion.name, value=len(joints), hint=hint))
 
 
 def hierarchy_lines(motion: Motion, channels: list[tuple[str, ...]], *, exact: bool = False) -> list[str]:

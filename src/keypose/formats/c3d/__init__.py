@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keypose.arrays import Bools, Floats, freeze
-from keypose.errors import Hint
+from keypose.errors import Hint, format_count
 from keypose.formats.base import Format, Source
 from keypose.formats.c3d.contents import Contents, looks_like_c3d
 from keypose.formats.c3d.data import find_layout, read_points, read_segments
@@ -169,7 +169,7 @@ def _fill_gaps(source: Source, tracks: _Tracks, gaps: str) -> None:
     has_gaps: Bools = np.any(is_missing, axis=0)
     frame, joint = (int(i) for i in np.argwhere(is_missing)[0])
     total = f"{int(is_missing.sum())} of {is_missing.size} positions, of {int(has_gaps.sum())} of {len(has_gaps)} "
-    total += f"{tracks.kind}s, in {int(is_missing.any(axis=1).sum())} of {len(is_missing)} frames"
+    total += f"{tracks.kind}s, in {int(is_missing.any(axis=1).sum())} of {format_count(len(is_missing), 'frame')}"
     if gaps == "refuse":
         raise source.error(
             f"frame {frame}: {tracks.kind} {tracks.names[joint]} was not seen (in all {total})",

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import Floats
+from keypose.errors import format_count
 from keypose.formats.base import Source
 
 BLOCK_BYTES = 512
@@ -54,7 +55,9 @@ class Contents:
         data = source.data
         if len(data) < 2 * BLOCK_BYTES:
             raise source.error(
-                f"{len(data)} bytes", code="truncated", expected=f"{2 * BLOCK_BYTES} or more for header and parameters"
+                format_count(len(data), "byte"),
+                code="truncated",
+                expected=f"{2 * BLOCK_BYTES} or more for header and parameters",
             )
         start = (data[0] - 1) * BLOCK_BYTES
         if data[1] != MAGIC or data[0] < 2 or start + 4 > len(data):

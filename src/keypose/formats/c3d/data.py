@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from keypose.arrays import Bools, Floats
+from keypose.errors import format_count
 from keypose.formats.base import Source
 from keypose.formats.c3d.contents import BLOCK_BYTES, Contents
 
@@ -186,7 +187,10 @@ def _count_frames(source: Source, start: int, frame_bytes: int, n_stated: int) -
     if n_available == 0:
         n_bytes = len(source.data) - start
         raise source.error(
-            f"{n_bytes} bytes of data", code="truncated", byte=start, expected=f"{frame_bytes} for the first frame"
+            f"{format_count(n_bytes, 'byte')} of data",
+            code="truncated",
+            byte=start,
+            expected=f"{frame_bytes} for the first frame",
         )
     if n_available < n_stated:
         source.warn(

@@ -6,8 +6,9 @@ The docstrings of ``read`` and ``write`` describe how nodes, skins and animation
 from __future__ import annotations
 
 from keypose.formats.base import Format
+from keypose.formats.gltf.character import write_into
 from keypose.formats.gltf.container import GLB_MAGIC
-from keypose.formats.gltf.read import read
+from keypose.formats.gltf.read import list_animations, read
 from keypose.formats.gltf.read_keyed import read_keyed
 from keypose.formats.gltf.write import write, write_keyed
 
@@ -30,6 +31,8 @@ GLB = Format(
     write,
     read_keyed,
     write_keyed,
+    write_into=write_into,
+    list_animations=list_animations,
     has_companions=True,
     rounding_mm=ROUNDING_MM,
     blender_needs_addon=True,
@@ -46,6 +49,7 @@ GLTF = Format(
     write,
     read_keyed,
     write_keyed,
+    list_animations=list_animations,
     has_companions=True,
     rounding_mm=ROUNDING_MM,
     blender_needs_addon=True,

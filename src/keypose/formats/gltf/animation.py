@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from keypose.arrays import Floats, Ints
-from keypose.formats.base import Source
+from keypose.errors import format_count
+from keypose.formats.base import Source, list_names
 from keypose.formats.gltf.container import Accessors
 from keypose.formats.json_document import JsonObject
 from keypose.rotations import normalise, slerp
@@ -21,6 +22,7 @@ COMMON_RATES = (30.0, 24.0, 25.0, 60.0, 50.0, 48.0, 120.0, 100.0, 240.0, 24e3 / 
 MIN_UNIFORM_FPS = 20.0  # evenly spaced keys below this rate are sparse keys, not frames
 MIN_STEP_S = 1e-3
 ON_FRAME = 0.02  # tolerance in frames for a key to be on a frame: exporters round to milliseconds
+MAX_ANIMATIONS_CHARS = 400  # of the names of other animations in a note
 FLOAT32_STEP = 2.4e-7  # relative rounding of float32 times
 
 
@@ -40,9 +42,10 @@ class Track:
 class Animation:
     """One animation with the times of its keys."""
 
-    name: str
     tracks: list[Track]
     accessors: Accessors
+    entry: JsonObject | None = None  # None: the file has no animation
+    morphed_nodes: list[int] = field(default_factory=list)  # with tracks of morph weights, which are not read
     key_times: dict[int, Floats] = field(default_factory=dict)  # (K,) seconds, by accessor
     start_s: float = 0.0
     end_s: float = 0.0
@@ -57,7 +60,7 @@ class Animation:
         if len(values) != n_keys * (3 if cubic else 1):
             expected = f"3 x {n_keys}" if cubic else f"{n_keys}"
             raise self.source.error(
-                f"{len(values)} values for {n_keys} keys",
+                f"{format_count(len(values), 'value')} for {format_count(n_keys, 'key')}",
                 subject=track.location,
                 code="inconsistent",
                 expected=expected,
@@ -100,33 +103,43 @@ def animated_nodes(json: JsonObject, n_nodes: int) -> set[int]:
     }
 
 
-def choose_animation(json: JsonObject, selector: str | int | None) -> JsonObject | None:
-    """Return the animation of that name or index, by default the first; None if the file has none."""
-    animations = json.objects("animations")
-    names = [animation.text("name", f"animation {k}") for k, animation in enumerate(animations)]
+def animation_names(json: JsonObject) -> list[str]:
+    """Return the names of all animations of the file; those without a name are numbered."""
+    return [animation.text("name", "") or f"animation {k}" for k, animation in enumerate(json.objects("animations"))]
+
+
+def choose_animation(json: JsonObject, selector: str | int | None) -> int | None:
+    """Return the index of the animation of that name or index, by default the first; None if the file has none."""
+    names = animation_names(json)
     if selector is None:
-        if len(animations) > 1:
-            others = ", ".join(map(repr, names[1:40])) + (", ..." if len(names) > 40 else "")
-            json.source.note(f"of {len(animations)} animations the first, {names[0]!r}, is read; the others: {others}")
-        return animations[0] if animations else None
+        if len(names) > 1:
+            json.source.note(
+                f"of {len(names)} animations the first, {names[0]!r}, is read; the option animation chooses "
+                f"another: {list_names(names[1:], MAX_ANIMATIONS_CHARS)}",
+                code="other_animations",
+            )
+        return 0 if names else None
     if isinstance(selector, str) and selector in names:
-        return animations[names.index(selector)]
+        return names.index(selector)
     if isinstance(selector, str) and selector.isdecimal() and len(selector) < 9:
         selector = int(selector)
-    if isinstance(selector, int) and 0 <= selector < len(animations):
-        return animations[selector]
+    if isinstance(selector, int) and 0 <= selector < len(names):
+        return selector
     raise json.source.unknown_animation_error(selector, names)
 
 
 def read_animation(entry: JsonObject, accessors: Accessors, n_nodes: int) -> Animation:
     """Read the tracks and key times of one animation; values are read when they are sampled."""
     samplers = entry.objects("samplers")
-    animation = Animation(entry.text("name", ""), [], accessors)
+    animation = Animation([], accessors, entry)
     animated: set[tuple[int, str]] = set()
     duplicates = []
     for channel in entry.objects("channels"):
         node, path = _read_target(channel, n_nodes)
         if node is None:
+            morphed = channel.required_object("target").values.get("node")
+            if path == "weights" and isinstance(morphed, int) and 0 <= morphed < n_nodes:
+                animation.morphed_nodes.append(morphed)
             continue
         if (node, path) in animated:
             duplicates.append(f"{channel.location}: {path} of nodes[{node}]")

@@ -6,17 +6,18 @@ import base64
 import binascii
 import re
 import struct
-from collections.abc import Callable
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import unquote, unquote_to_bytes
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import Floats
-from keypose.errors import FileError, FormatError, LimitError
+from keypose.errors import FileError, FormatError, LimitError, format_count
 from keypose.formats.base import SMALL_MOTION_BYTES, Source, read_bytes
 from keypose.formats.json_document import JsonObject, parse_json
 from keypose.limits import limit_hint
@@ -40,6 +41,7 @@ class Container:
     source: Source
     json: JsonObject
     binary: memoryview | None  # the binary chunk of a GLB
+    more_chunks: memoryview  # its other chunks, with their headers
     _buffer_data: dict[int, memoryview] = field(default_factory=dict)
     _files: dict[Path | str, memoryview] = field(default_factory=dict)  # other files, each read and counted once
 
@@ -80,7 +82,7 @@ class Container:
             length = entry.integer("byteLength", minimum=1)
             if len(buffer) < length:
                 raise self.source.error(
-                    f"{entry.location} holds {len(buffer)} bytes, its byteLength says {length}",
+                    f"{entry.location} holds {format_count(len(buffer), 'byte')}, its byteLength says {length}",
                     code="truncated",
                     value=len(buffer),
                 )
@@ -135,7 +137,7 @@ class Container:
         if self.source.companion_bytes > self.source.limits.bytes:
             raise LimitError(
                 self.source.path,
-                f"its buffers hold more than the limit of {self.source.limits.bytes} bytes",
+                f"its buffers hold more than the limit of {format_count(self.source.limits.bytes, 'byte')}",
                 hint=limit_hint("bytes"),
             )
         self._files[key] = memoryview(data)
@@ -179,9 +181,9 @@ class Container:
 def open_container(source: Source) -> Container:
     """Open a GLB or glTF file and check its version."""
     if source.data.startswith(GLB_MAGIC):
-        json_bytes, binary = _glb_chunks(source)
+        json_bytes, binary, more_chunks = _glb_chunks(source)
     else:
-        json_bytes, binary = memoryview(source.data), None
+        json_bytes, binary, more_chunks = memoryview(source.data), None, memoryview(b"")
     json = parse_json(source, json_bytes)
     asset = json.optional_object("asset")
     if asset is None:
@@ -191,27 +193,37 @@ def open_container(source: Source) -> Container:
         raise asset.member_error("version", "'2.0'")
     if asset.text("minVersion", "2.0") != "2.0":
         raise asset.member_error("minVersion", "'2.0'")
-    return Container(source, json, binary)
+    return Container(source, json, binary, more_chunks)
 
 
-def _glb_chunks(source: Source) -> tuple[memoryview, memoryview | None]:
+def _glb_chunks(source: Source) -> tuple[memoryview, memoryview | None, memoryview]:
+    """Return the JSON, the binary chunk, and the chunks after these."""
     data = memoryview(source.data)
     if len(data) < 20:
         raise source.error(
-            f"a GLB of {len(data)} bytes", code="truncated", byte=len(data), expected="at least its header of 20"
+            f"a GLB of {format_count(len(data), 'byte')}",
+            code="truncated",
+            byte=len(data),
+            expected="at least its header of 20",
         )
     version, length = struct.unpack_from("<II", data, 4)
     if version != 2:
         raise source.error(f"version {version} of GLB", code="unsupported", byte=4, expected="2")
     if length > len(data):
         raise source.error(
-            f"the header says {length} bytes, the file has {len(data)} (cut short?)", code="truncated", byte=8
+            f"the header says {format_count(length, 'byte')}, the file has {len(data)} (cut short?)",
+            code="truncated",
+            byte=8,
         )
     if length < len(data):
         surplus = len(data) - length
-        source.warn(f"{surplus} bytes after the end of the GLB are ignored", code="extra_bytes", value=surplus)
+        source.warn(
+            f"{format_count(surplus, 'byte')} after the end of the GLB {'is' if surplus == 1 else 'are'} ignored",
+            code="extra_bytes",
+            value=surplus,
+        )
     chunks: dict[int, memoryview] = {}
-    at = 12
+    at = end = 12
     while at + 8 <= length:
         size, kind = struct.unpack_from("<II", data, at)
         if at + 8 + size > length:
@@ -221,11 +233,13 @@ def _glb_chunks(source: Source) -> tuple[memoryview, memoryview | None]:
             raise source.error(
                 f"the first chunk is {kind:#010x}", code="syntax", byte=at + 4, expected=f"JSON ({JSON_CHUNK:#010x})"
             )
-        chunks.setdefault(kind, data[at + 8 : at + 8 + size])
+        if kind in (JSON_CHUNK, BINARY_CHUNK) and kind not in chunks:
+            chunks[kind] = data[at + 8 : at + 8 + size]
+            end = at + 8 + size
         at += 8 + size
     if JSON_CHUNK not in chunks:
         raise source.error("no JSON chunk", code="missing_data", byte=12)
-    return chunks[JSON_CHUNK], chunks.get(BINARY_CHUNK)
+    return chunks[JSON_CHUNK], chunks.get(BINARY_CHUNK), data[end:at]
 
 
 @dataclass
@@ -327,3 +341,92 @@ class Accessors:
                 f"more than {source.limits.expansion} times the file's own size",
                 hint=limit_hint("expansion"),
             )
+
+
+def remove_data(document: dict[str, Any], binary: bytes, unused: set[int]) -> bytes:
+    """Remove accessors and their views from the JSON of a GLB; return its binary chunk without their bytes.
+
+    What anything else refers to stays. ``document`` may have only extensions whose references are known.
+    """
+    references = list(_accessor_references(document))
+    n_accessors, n_views = len(document["accessors"]), len(document["bufferViews"])
+    removed = sorted(k for k in unused - {table[key] for table, key in references} if k < n_accessors)
+    old_parts = [part for k in removed for part in walk_objects(document["accessors"][k])]
+    old_views = {view for part in old_parts if is_index(view := part.get("bufferView")) and view < n_views}
+    document["accessors"] = _without(document["accessors"], removed)
+    for table, key in references:
+        table[key] -= bisect_left(removed, table[key])
+    view_users = [part for part in walk_objects(document) if is_index(part.get("bufferView"))]
+    removed_views = sorted(old_views - {part["bufferView"] for part in view_users})
+    for part in view_users:
+        part["bufferView"] -= bisect_left(removed_views, part["bufferView"])
+
+    n_words = -(-len(binary) // 4)  # whole words, so that data stay aligned
+    is_removed = np.zeros(n_words + 1, bool)
+    for start, end in _byte_ranges(document["bufferViews"][k] for k in removed_views):
+        is_removed[start // 4 : -(-end // 4)] = True
+    document["bufferViews"] = _without(document["bufferViews"], removed_views)
+    for start, end in _byte_ranges(document["bufferViews"]):
+        is_removed[start // 4 : -(-end // 4)] = False
+    n_removed = np.concatenate(([0], np.cumsum(is_removed)))
+    for part in walk_objects(document["bufferViews"]):
+        if part.get("buffer") == 0 and is_index(part.get("byteOffset")):
+            part["byteOffset"] -= 4 * int(n_removed[min(part["byteOffset"] // 4, n_words)])
+    words = np.frombuffer(binary + bytes(-len(binary) % 4), "<u4")
+    return words[~is_removed[:-1]].tobytes()
+
+
+def _accessor_references(document: dict[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield all members of objects that are indices of accessors, each as an object and its key."""
+    tables: list[tuple[Any, tuple[str, ...] | None]] = []  # the keys, None: all
+    for mesh in list_objects(document.get("meshes")):
+        for primitive in list_objects(mesh.get("primitives")):
+            tables += [(primitive, ("indices",)), (primitive.get("attributes"), None)]
+            tables += [(target, None) for target in list_objects(primitive.get("targets"))]
+    tables += [(skin, ("inverseBindMatrices",)) for skin in list_objects(document.get("skins"))]
+    for animation in list_objects(document.get("animations")):
+        tables += [(sampler, ("input", "output")) for sampler in list_objects(animation.get("samplers"))]
+    for node in list_objects(document.get("nodes")):
+        for extension in list_objects([node.get("extensions")]):
+            for instances in list_objects([extension.get("EXT_mesh_gpu_instancing")]):
+                tables.append((instances.get("attributes"), None))
+    for table, keys in tables:
+        if isinstance(table, dict):
+            yield from ((table, key) for key in (keys or tuple(table)) if is_index(table.get(key)))
+
+
+def _byte_ranges(views: Iterable[dict[str, Any]]) -> list[tuple[int, int]]:
+    """Return the first byte and the end of each range of the first buffer, also of compressed data."""
+    return [
+        (start, start + part["byteLength"])
+        for view in views
+        for part in walk_objects(view)
+        if part.get("buffer") == 0 and is_index(part.get("byteLength")) and is_index(start := part.get("byteOffset", 0))
+    ]
+
+
+def _without(values: list[Any], removed: list[int]) -> list[Any]:
+    indices = set(removed)
+    return [value for k, value in enumerate(values) if k not in indices]
+
+
+def walk_objects(value: Any) -> Iterator[dict[str, Any]]:
+    """Yield all objects in a member of the JSON but those in extras."""
+    stack = [value]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, dict):
+            yield part
+            stack += [member for key, member in part.items() if key != "extras"]
+        elif isinstance(part, list):
+            stack += part
+
+
+def list_objects(values: Any) -> list[dict[str, Any]]:
+    """Return the objects in an array; none if it is no array."""
+    return [value for value in values if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def is_index(value: Any) -> TypeGuard[int]:
+    """Return whether a member may be an index."""
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,13 +15,13 @@ from numpy.typing import NDArray
 
 from keypose.arrays import MAX_MAGNITUDE, Bools, Floats, Ints, freeze
 from keypose.curves.cubic_fit import Channels
-from keypose.curves.keyed_motion import build_keyed_motion
-from keypose.errors import FormatWarning, OptionError
+from keypose.curves.keyed_motion import build_joint_keyed_motion
+from keypose.errors import FormatWarning, OptionError, format_count
 from keypose.formats.base import warn_caller
 from keypose.formats.gltf.container import BINARY_CHUNK, GLB_MAGIC, JSON_CHUNK
 from keypose.formats.orientation import ROTATION_TO_Y_UP
 from keypose.kinematics import Up
-from keypose.model import KeyedMotion, Motion, Pose
+from keypose.model import Curves, KeyedMotion, Motion, Pose
 from keypose.rotations import align_signs, to_matrix
 
 Floats32 = NDArray[np.float32]
@@ -40,6 +41,26 @@ class Keys:
     n_frames: int
     translation_tangents: tuple[Floats, ...] = ()  # in, out: (K, J, 3) per frame; empty: linear
     rotation_tangents: tuple[Floats, ...] = ()  # in, out: (K, J, 4) wxyz
+    translation_is_key: Bools | None = None  # (K, J) which joints have each key; None: all
+    rotation_is_key: Bools | None = None
+
+    @staticmethod
+    def of(keyed: KeyedMotion) -> Keys:
+        """Return the keys of a keyed motion with quaternion curves."""
+        return Keys(
+            keyed.keys,
+            keyed.n_frames,
+            _list_tangents(keyed.translations),
+            _list_tangents(keyed.rotations),
+            keyed.translations.is_key,
+            keyed.rotations.is_key,
+        )
+
+
+def _list_tangents(curves: Curves) -> tuple[Floats, ...]:
+    return (
+        () if curves.in_tangents is None or curves.out_tangents is None else (curves.in_tangents, curves.out_tangents)
+    )
 
 
 @dataclass(frozen=True)
@@ -49,22 +70,36 @@ class _Property:
     path: str
     values: Floats32  # (J, K, 3 or 4)
     tangents: tuple[Floats32, ...] = ()  # in, out: (J, K, 3 or 4) per second; empty: linear
+    is_key: Bools | None = None  # (K, J) which joints have each key; None: all
 
     def constant_joints(self) -> Bools:
-        """Return a mask (J,) of the joints that never change."""
+        """Return a mask (J,) of the joints that never change and have no keys between the first and the last one."""
         is_constant = (self.values == self.values[:, :1]).all(axis=(1, 2))
         for tangents in self.tangents:
             is_constant &= (tangents == 0).all(axis=(1, 2))
+        if self.is_key is not None:
+            is_constant &= ~self.is_key[1:-1].any(axis=0)
         return np.asarray(is_constant)
 
     def first_key(self) -> _Property:
         """Return the first key alone."""
         return _Property(self.path, self.values[:, :1])
 
-    def samples(self, joints: NDArray[np.intp], hold: tuple[int, int]) -> Floats32:
+    def group_joints(self, joints: NDArray[np.intp]) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+        """Yield the joints that have the same keys, with the indices of these keys."""
+        if self.is_key is None:
+            yield joints, np.arange(self.values.shape[1])
+            return
+        masks, group = np.unique(self.is_key[:, joints], axis=1, return_inverse=True)
+        for number, mask in enumerate(masks.T):
+            yield joints[group.ravel() == number], np.flatnonzero(mask)
+
+    def samples(self, joints: NDArray[np.intp], keys: NDArray[np.intp], hold: tuple[int, int]) -> Floats32:
         """Return the sampler outputs (N, K or 3 K, 3 or 4) of these joints, with ``hold`` extra keys at each end."""
         arrays = (self.values, *self.tangents)
-        values, *tangents = (np.pad(array[joints], ((0, 0), hold, (0, 0)), mode="edge") for array in arrays)
+        values, *tangents = (
+            np.pad(array[np.ix_(joints, keys)], ((0, 0), hold, (0, 0)), mode="edge") for array in arrays
+        )
         if not tangents:
             return values
         in_tangents, out_tangents = tangents
@@ -80,55 +115,80 @@ class _Property:
 class _ChannelBuilder:
     """The channels and samplers of an animation under construction."""
 
-    times: Floats32  # (K, 1) of all keys, including hold keys
-    hold: tuple[int, int]  # number of hold keys at each end
+    key_times: Floats32  # (K,)
+    end_times: Floats32  # (2,) of the first and the last frame
     buffer: Buffer
+    nodes: Sequence[int]  # of the joints
     channels: list[dict[str, Any]] = field(default_factory=list)
     samplers: list[dict[str, Any]] = field(default_factory=list)
-    _inputs: dict[tuple[int, int], int] = field(default_factory=dict)  # accessor of the times by (start, end)
+    _inputs: dict[bytes, int] = field(default_factory=dict)  # accessor of each list of times
 
     def add(self, prop: _Property, joint_mask: Bools, *, full_length: bool = False) -> None:
         """Add a channel for each joint of the mask (J,); ``full_length``: from the first frame to the last one."""
-        joints = np.flatnonzero(joint_mask)
-        if not joints.size:
+        if not joint_mask.any():
             return
-        hold = self.hold if full_length else (0, 0)
-        start = self.hold[0] - hold[0]
-        end = start + prop.values.shape[1] + sum(hold)
-        if (start, end) not in self._inputs:
-            self._inputs[start, end] = self.buffer.add(self.times[start:end], bounds=True)
-        samples = prop.samples(joints, hold)
-        view = self.buffer.view(samples)
-        for k, joint in enumerate(joints.tolist()):
-            output = self.buffer.accessor(samples[k], view, k * samples[k].nbytes)
-            self.channels.append({"sampler": len(self.samplers), "target": {"node": joint, "path": prop.path}})
-            interpolation = "CUBICSPLINE" if prop.tangents else "LINEAR"
-            self.samplers.append({"input": self._inputs[start, end], "output": output, "interpolation": interpolation})
+        for joints, keys in prop.group_joints(np.flatnonzero(joint_mask)):
+            times, hold = self.key_times[keys], (0, 0)
+            if full_length:
+                hold = int(times[0] > self.end_times[0]), int(times[-1] < self.end_times[1])
+                times = np.concatenate((self.end_times[:1][: hold[0]], times, self.end_times[1:][: hold[1]]))
+            if times.tobytes() not in self._inputs:
+                self._inputs[times.tobytes()] = self.buffer.add(times[:, None], bounds=True)
+            samples = prop.samples(joints, keys, hold)
+            view = self.buffer.view(samples)
+            for k, joint in enumerate(joints.tolist()):
+                output = self.buffer.accessor(samples[k], view, k * samples[k].nbytes)
+                target = {"node": self.nodes[joint], "path": prop.path}
+                self.channels.append({"sampler": len(self.samplers), "target": target})
+                interpolation = "CUBICSPLINE" if prop.tangents else "LINEAR"
+                self.samplers.append(
+                    {"input": self._inputs[times.tobytes()], "output": output, "interpolation": interpolation}
+                )
 
 
-def build_animation(motion: Motion, keys: Keys, rest: Pose, buffer: Buffer) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Placement:
+    """Where an animation belongs in an existing file."""
+
+    nodes: Sequence[int]  # of the joints
+    start_s: float  # the time of frame 0
+    # masks (J,) of the joints at rest that get a channel, by path; None: their rotation, as in a new file
+    animated: Mapping[str, Bools] | None
+
+
+def build_animation(
+    motion: Motion, keys: Keys, rest: Pose, buffer: Buffer, placement: Placement | None = None
+) -> dict[str, Any]:
     """Build the animation of ``motion``, the poses at ``keys``: all keys for joints that move, one key for joints that
-    are constant but not at rest.
+    are constant but not at rest. By default the joints are the first nodes.
 
     The rotation of the first root always has keys at the first and last frame, as some channel must be as long as the
     motion.
     """
-    hold = int(keys.frames[0] > 0), int(keys.frames[-1] < keys.n_frames - 1)
-    frames = np.concatenate(([0] * hold[0], keys.frames, [keys.n_frames - 1] * hold[1]))
-    times = float32(frames / motion.fps, motion.name)[:, None]
-    if (np.diff(times[:, 0]) <= 0).any():
+    joints = np.arange(motion.n_joints)
+    if placement is None:
+        placement = Placement(joints.tolist(), 0.0, None)
+    frames = np.concatenate(([0], keys.frames, [keys.n_frames - 1]))
+    times = float32(placement.start_s + frames / motion.fps, motion.name)
+    if (np.diff(times)[np.diff(frames) > 0] <= 0).any():
         raise OptionError(
-            f"{keys.n_frames} frames at {motion.fps:g} fps are more than glTF's times of 32 bits can tell apart",
+            f"{format_count(keys.n_frames, 'frame')} at {motion.fps:g} fps are more "
+            "than glTF's times of 32 bits can tell apart",
             subject=motion.name,
             value=keys.n_frames,
         )
-    builder = _ChannelBuilder(times, hold, buffer)
+    builder = _ChannelBuilder(times[1:-1], times[[0, -1]], buffer, placement.nodes)
     rotations, translations = _build_properties(motion, keys)
-    first_root = np.arange(motion.n_joints) == motion.skeleton.roots[0]
+    first_root = joints == motion.skeleton.roots[0]
+    animated = placement.animated or {
+        "rotation": np.ones(len(joints), bool),
+        "translation": np.zeros(len(joints), bool),
+    }
     builder.add(rotations, first_root, full_length=True)
     builder.add(rotations, ~rotations.constant_joints() & ~first_root)
-    builder.add(rotations.first_key(), rotations.constant_joints() & ~first_root)
-    at_rest = (translations.values[:, 0] == np.float32(rest.translations)).all(axis=1)
+    at_rest = (rotations.values[:, 0] == np.float32(rest.rotations[:, _XYZW])).all(axis=1) & ~animated["rotation"]
+    builder.add(rotations.first_key(), rotations.constant_joints() & ~first_root & ~at_rest)
+    at_rest = (translations.values[:, 0] == np.float32(rest.translations)).all(axis=1) & ~animated["translation"]
     builder.add(translations, ~translations.constant_joints())
     builder.add(translations.first_key(), translations.constant_joints() & ~at_rest)
     return {"name": valid_text(motion.name) or "motion", "channels": builder.channels, "samplers": builder.samplers}
@@ -142,12 +202,15 @@ def _build_properties(motion: Motion, keys: Keys) -> tuple[_Property, _Property]
 
     if not keys.rotation_tangents or len(keys.frames) == 1:  # tangents of a single key have no effect
         rotations = align_signs(motion.rotations)[..., _XYZW]
-        return _Property("rotation", by_joint(rotations)), _Property("translation", by_joint(motion.translations))
+        return (
+            _Property("rotation", by_joint(rotations), is_key=keys.rotation_is_key),
+            _Property("translation", by_joint(motion.translations), is_key=keys.translation_is_key),
+        )
     rotation_tangents = tuple(by_joint(tangents[..., _XYZW] * motion.fps) for tangents in keys.rotation_tangents)
     translation_tangents = tuple(by_joint(tangents * motion.fps) for tangents in keys.translation_tangents)
     return (
-        _Property("rotation", by_joint(motion.rotations[..., _XYZW]), rotation_tangents),
-        _Property("translation", by_joint(motion.translations), translation_tangents),
+        _Property("rotation", by_joint(motion.rotations[..., _XYZW]), rotation_tangents, keys.rotation_is_key),
+        _Property("translation", by_joint(motion.translations), translation_tangents, keys.translation_is_key),
     )
 
 
@@ -255,19 +318,20 @@ class Buffer:
         """Append an array with a view and an accessor of its own; return the index of the accessor."""
         return self.accessor(array, self.view(array, target), **flags)
 
-    def glb(self, document: dict[str, Any], name: str) -> bytes:
+    def glb(self, document: dict[str, Any], name: str, more_chunks: bytes | memoryview = b"") -> bytes:
         """Return the content of a GLB; ``name`` is that of the motion, for errors."""
-        text = _json(document | {"buffers": [{"byteLength": self.size}]})
+        first, *others = document.get("buffers", [{}])
+        text = _json(document | {"buffers": [first | {"byteLength": self.size}, *others]})
         text += b" " * (-len(text) % 4)
-        total = 12 + 8 + len(text) + 8 + self.size
+        total = 12 + 8 + len(text) + 8 + self.size + len(more_chunks)
         if total > MAX_GLB_BYTES:
             raise OptionError(
-                f"{total} bytes",
+                format_count(total, "byte"),
                 subject=name,
                 expected=f"at most the {MAX_GLB_BYTES} of a GLB: save it in parts, or as .bvh",
             )
         head = GLB_MAGIC + struct.pack("<IIII", 2, total, len(text), JSON_CHUNK)
-        return b"".join((head, text, struct.pack("<II", self.size, BINARY_CHUNK), *self.chunks))
+        return b"".join((head, text, struct.pack("<II", self.size, BINARY_CHUNK), *self.chunks, more_chunks))
 
     def gltf(self, document: dict[str, Any]) -> bytes:
         """Return the content of a glTF file with the buffer as a data URI."""
@@ -276,7 +340,8 @@ class Buffer:
 
 
 def _json(document: dict[str, Any]) -> bytes:
-    return json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
+    text = json.dumps(document, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return re.sub("[\ud800-\udfff]", lambda match: f"\\u{ord(match[0]):04x}", text).encode()  # lone surrogates
 
 
 def float32(values: Floats, name: str) -> NDArray[np.float32]:
@@ -316,11 +381,11 @@ def fit_quaternion_curves(keyed: KeyedMotion) -> KeyedMotion:
     if keyed.rotation_orders is None:
         return replace(keyed, residual=None)
     dense = keyed.sample()
-    refitted = build_keyed_motion(
-        dense,
-        keyed.keys,
-        channels=Channels(dense.translations, freeze(align_signs(dense.rotations)), None),
+    channels = Channels(dense.translations, freeze(align_signs(dense.rotations)), None)
+    rotation_keys, translation_keys = (
+        [keyed.keys[is_key] for is_key in curves.key_flags().T] for curves in (keyed.rotations, keyed.translations)
     )
+    refitted = build_joint_keyed_motion(dense, rotation_keys, translation_keys, channels=channels)
     refitted = replace(refitted, extremes=keyed.extremes)
     if keyed.is_cubic:
         refitted = replace(refitted, translations=keyed.translations)

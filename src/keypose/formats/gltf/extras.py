@@ -15,7 +15,8 @@ from typing import Any, cast
 import numpy as np
 
 from keypose.arrays import Bools, Floats, Ints
-from keypose.errors import FormatError, LimitError, ModelError
+from keypose.errors import FormatError, LimitError, ModelError, format_count
+from keypose.formats.base import Source
 from keypose.formats.gltf.animation import Animation
 from keypose.formats.gltf.nodes import Nodes, RestTransforms
 from keypose.formats.json_document import MAX_INTEGER, JsonObject
@@ -26,6 +27,7 @@ from keypose.rotations import IDENTITY, angle_between
 
 KEY = "keypose"
 VERSION = 1
+FIGURE = "figure"  # the mesh that Keypose writes
 
 
 @dataclass(frozen=True)
@@ -38,19 +40,26 @@ class KeyData:
 
 
 @dataclass(frozen=True)
+class AnimationData:
+    """The frames of an animation, checked against its keys."""
+
+    fps: float
+    first_frame: int
+    keyed: KeyData | None  # None: a dense motion
+
+
+@dataclass(frozen=True)
 class KeyposeData:
     """The data in a file, checked against its nodes and its animation."""
 
     joints: tuple[int, ...]  # the node of each joint
     wrapper_position: Floats  # (3,) metres
     skeleton: Skeleton
-    fps: float
-    first_frame: int
     up: Up
     metres_per_unit: float  # with which the nodes were converted to metres
     is_unit_stated: bool  # else it is a guess
     has_reference_pose: bool  # the rest transforms of the nodes are the reference pose
-    keyed: KeyData | None  # None: a dense motion
+    animation: AnimationData
 
 
 def build_extras(
@@ -63,9 +72,7 @@ def build_extras(
     s = motion.skeleton
     return {
         "version": VERSION,
-        "fps": float(motion.fps),  # may be a numpy scalar
-        "frames": n_frames,
-        "first_frame": int(motion.first_frame),
+        **build_animation_extras(motion, n_frames),
         "up": motion.up,
         "metres_per_unit": metres_per_unit,
         "unit_stated": motion.metres_per_unit is not None,
@@ -76,6 +83,15 @@ def build_extras(
         "end_joints": s.end_joints.tolist(),
         "end_offsets": s.end_offsets.ravel().tolist(),
         "rest_checksum": _rest_checksum(wrapper_position, rest.translations, motion.up, metres_per_unit),
+    }
+
+
+def build_animation_extras(motion: Motion, n_frames: int) -> dict[str, Any]:
+    """Return the frames of an animation of ``n_frames``, of which ``motion`` may have only some."""
+    return {
+        "fps": float(motion.fps),  # may be a numpy scalar
+        "frames": n_frames,
+        "first_frame": int(motion.first_frame),
     }
 
 
@@ -99,10 +115,31 @@ def find_keypose_data(json: JsonObject, nodes: Nodes, animation: Animation) -> K
             except LimitError:
                 raise
             except (FormatError, ModelError) as error:
-                problem = error.summary if isinstance(error, FormatError) else str(error)
-                json.source.warn(f"the data of Keypose in the file are not used: {problem}", code="unused_data")
+                _warn_unused(json.source, error)
                 return None
     return None
+
+
+def find_animation_data(animation: Animation) -> AnimationData | None:
+    """Return Keypose's data in the extras of an animation if it has them and they fit; else None."""
+    try:
+        notes = _animation_notes(animation)
+        return _parse_animation(notes, animation) if notes is not None else None
+    except FormatError as error:
+        _warn_unused(animation.source, error)
+        return None
+
+
+def _animation_notes(animation: Animation) -> JsonObject | None:
+    extras = animation.entry.values.get("extras") if animation.entry is not None else None
+    if animation.entry is None or not isinstance(extras, dict):
+        return None
+    return JsonObject(animation.source, f"{animation.entry.location}.extras", extras).optional_object(KEY)
+
+
+def _warn_unused(source: Source, error: FormatError | ModelError) -> None:
+    problem = error.summary if isinstance(error, FormatError) else str(error)
+    source.warn(f"the data of Keypose in the file are not used: {problem}", code="unused_data")
 
 
 def _parse(notes: JsonObject, wrapper: int, nodes: Nodes, animation: Animation) -> KeyposeData:
@@ -128,16 +165,30 @@ def _parse(notes: JsonObject, wrapper: int, nodes: Nodes, animation: Animation) 
             "the nodes, or how to turn and scale them back, were changed since they were written", code="inconsistent"
         )
     _check_wrapper(notes, nodes.parents[wrapper], wrapper_rest)
+    joint_nodes = set(joints)
+    if any(track.node not in joint_nodes or track.path == "scale" for track in animation.tracks):
+        raise notes.source.error("the animation moves more than the joints", code="inconsistent")
+    if abs(animation.start_s) > 1e-9:
+        raise notes.source.error(f"the animation starts at {animation.start_s:g} s, not at 0", code="inconsistent")
+    has_reference_pose = notes.values.get("reference_pose") is True
+    return KeyposeData(
+        tuple(joints), wrapper_position, skeleton, up, metres_per_unit, is_unit_stated,
+        has_reference_pose, _parse_animation(_animation_notes(animation) or notes, animation),
+    )  # fmt: skip
+
+
+def _parse_animation(notes: JsonObject, animation: Animation) -> AnimationData:
     fps = notes.positive("fps")
     if not MIN_FPS <= fps <= MAX_FPS:
         raise notes.member_error("fps", f"{MIN_FPS:g} to {MAX_FPS:g}")
-    _check_animation(notes, joints, animation, fps)
-    first_frame = notes.integer("first_frame", minimum=-MAX_INTEGER)
-    has_reference_pose = notes.values.get("reference_pose") is True
-    return KeyposeData(
-        tuple(joints), wrapper_position, skeleton, fps, first_frame, up, metres_per_unit, is_unit_stated,
-        has_reference_pose, _parse_keys(notes),
-    )  # fmt: skip
+    frames = notes.integer("frames", minimum=1)
+    if abs((animation.end_s - animation.start_s) * fps - (frames - 1)) > 0.5:
+        raise notes.source.error(
+            f"the animation lasts from {animation.start_s:g} to {animation.end_s:g} s, "
+            f"not {format_count(frames, 'frame')} at {fps:g} fps",
+            code="inconsistent",
+        )
+    return AnimationData(fps, notes.integer("first_frame", minimum=-MAX_INTEGER), _parse_keys(notes))
 
 
 def _parse_keys(notes: JsonObject) -> KeyData | None:
@@ -191,19 +242,6 @@ def _check_wrapper(notes: JsonObject, parent: int, rests: RestTransforms) -> Non
     if parent >= 0 or is_rotated or is_scaled:
         raise notes.source.error(
             "the wrapper node turns or scales the joints, or hangs on another", code="inconsistent"
-        )
-
-
-def _check_animation(notes: JsonObject, joints: list[int], animation: Animation, fps: float) -> None:
-    joint_nodes = set(joints)
-    if any(track.node not in joint_nodes or track.path == "scale" for track in animation.tracks):
-        raise notes.source.error("the animation moves more than the joints", code="inconsistent")
-    frames = notes.integer("frames", minimum=1)
-    if abs(animation.start_s) > 1e-9 or abs(animation.end_s * fps - (frames - 1)) > 0.5:
-        raise notes.source.error(
-            f"the animation lasts from {animation.start_s:g} to {animation.end_s:g} s, "
-            f"not {frames} frames at {fps:g} fps",
-            code="inconsistent",
         )
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from keypose import kinematics
 from keypose.arrays import Floats
-from keypose.errors import LimitError
+from keypose.errors import LimitError, format_count
 from keypose.formats.base import Source
 from keypose.formats.json_document import JsonArray, JsonObject
 from keypose.limits import limit_hint
@@ -19,10 +20,12 @@ SHEAR_TOLERANCE = 1e-3  # of a unit axis; exporters round, and glTF allows no sh
 _NO_TRANSLATION, _NO_ROTATION, _NO_SCALE = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 1.0), (1.0, 1.0, 1.0)
 _IDENTITY = tuple(np.eye(4).ravel().tolist())
 
-SAME_SCALE = 1e-5  # relative difference of equal scales, as exporters write 0.9999998 for 1
+SAME_SCALE = 5e-5  # relative difference of equal scales, as exporters write 0.99997 for 1
 # Memory bounds of the general case: for the poses of all joints of a block of frames, and for its temporaries.
 _BLOCK_BYTES, _BYTES_PER_POSE = 48 << 20, 128
 _BLOCK_FRAMES = 1024
+# The search for rotations whose sheared axes are nearest to given ones.
+SCALE_STEPS, SCALE_TOLERANCE = 20, 1e-12
 
 
 @dataclass(frozen=True)
@@ -72,7 +75,7 @@ def read_nodes(json: JsonObject) -> Nodes:
     if len(entries) > max_nodes:
         raise LimitError(
             json.source.path,
-            f"{len(entries)} nodes, more than the limit of {NODES_PER_JOINT} for each allowed joint",
+            f"{format_count(len(entries), 'node')}, more than the limit of {NODES_PER_JOINT} for each allowed joint",
             value=len(entries),
             hint=limit_hint("joints"),
         )
@@ -237,3 +240,28 @@ def _apply_general_scale(source: Source, poses: LocalPoses, frames: slice) -> No
             parent_inverse = conjugate(rotations[parent])
             t[:, j] = rotate(parent_inverse, positions[j] - positions[parent])
             q[:, j] = multiply(parent_inverse, rotations[j])
+
+
+def remove_general_scale(poses: LocalPoses) -> None:
+    """Make rigid poses relative to nodes of any scales, in place: ``make_rigid`` would restore them."""
+    positions, rotations = kinematics.forward(np.array(poses.parents, np.int32), poses.translations, poses.rotations)
+    linears: list[Floats] = []  # (F or 1, 3, 3) world_from_local
+    for j, parent in enumerate(poses.parents):
+        linear = linears[parent] if parent >= 0 else poses.bases[j][None, :3, :3]
+        origin = positions[:, parent] if parent >= 0 else poses.bases[j][:3, 3]
+        poses.translations[:, j] = (np.linalg.pinv(linear) @ (positions[:, j] - origin)[..., None])[..., 0]
+        poses.rotations[:, j] = _find_rotations(linear, poses.scales[j], to_matrix(rotations[:, j]))
+        linears.append(linear @ (to_matrix(poses.rotations[:, j]) * poses.scales[j][:, None, :]))
+
+
+def _find_rotations(parent_linear: Floats, scale: Floats, world: Floats) -> Floats:
+    """Return the local rotations (F, 4) with which the scaled axes are nearest to the rotations ``world`` (F, 3, 3)."""
+    is_mirrored = np.linalg.det(parent_linear) * scale.prod(axis=1) < 0
+    flip = np.where(is_mirrored[:, None], np.array((-1.0, 1.0, 1.0)), 1.0) * np.where(scale < 0, -1.0, 1.0)
+    local = nearest_rotation(np.linalg.pinv(parent_linear) @ (world * flip[:, None, :]))
+    for _ in range(SCALE_STEPS):
+        error = np.swapaxes(nearest_rotation(parent_linear @ (local * scale[:, None, :])), 1, 2) @ world
+        if np.abs(error - np.eye(3)).max() < SCALE_TOLERANCE:
+            break
+        local = nearest_rotation(local @ (flip[:, :, None] * error * flip[:, None, :]))
+    return from_matrix(local)

@@ -6,30 +6,31 @@ positions are those of glTF. The rest transforms of the nodes are the reference 
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from keypose.arrays import Bools, Floats, freeze
-from keypose.errors import OptionError
+from keypose.errors import format_count
 from keypose.formats.base import Source
 from keypose.formats.gltf.animation import (
     DEFAULT_FPS,
     Animation,
     Sampler,
     animated_nodes,
+    animation_names,
     choose_animation,
     find_rate,
     read_animation,
 )
-from keypose.formats.gltf.container import Accessors, open_container
+from keypose.formats.gltf.container import Accessors, Container, open_container
 from keypose.formats.gltf.curves import convert_to_own_unit, move_roots
-from keypose.formats.gltf.extras import KeyposeData, find_keypose_data
-from keypose.formats.gltf.nodes import LocalPoses, Nodes, make_rigid, read_nodes
+from keypose.formats.gltf.extras import FIGURE, AnimationData, KeyposeData, find_animation_data, find_keypose_data
+from keypose.formats.gltf.nodes import SAME_SCALE, LocalPoses, Nodes, make_rigid, read_nodes
 from keypose.formats.json_document import JsonObject
-from keypose.formats.orientation import REFERENCE_POSE_NOTE, frames_to_skip
-from keypose.model import Motion, Pose, Skeleton
+from keypose.formats.orientation import frames_to_skip
+from keypose.model import REFERENCE_POSE_NOTE, Motion, Pose, Skeleton
 from keypose.model.skeleton import DEFAULT_ORDER, POSITION_CHANNELS
 from keypose.options import LoadOptions
 from keypose.rotations import to_matrix
@@ -44,25 +45,30 @@ def read(source: Source, options: LoadOptions) -> Motion:
     scene = open_scene(source, options)
     if not scene.is_rate_known and scene.animation.end_s > scene.animation.start_s:
         source.note(f"the keys have no common frame rate; they are sampled at {scene.timing.fps:g} fps")
-    return build_motion(scene, options)
+    poses = sample_poses(scene)
+    note_not_read(scene, poses.scales)
+    return build_motion(scene, options, poses)
 
 
-def build_motion(scene: Scene, options: LoadOptions) -> Motion:
-    """Build the motion of an opened file."""
+def list_animations(source: Source, options: LoadOptions) -> list[str]:
+    """Return the names of the animations of a GLB or glTF file."""
+    return animation_names(open_container(source).json)
+
+
+def build_motion(scene: Scene, options: LoadOptions, poses: LocalPoses) -> Motion:
+    """Build the motion of an opened file with the sampled ``poses``, which change."""
     keypose_data = scene.keypose_data
-    n_ends = len(keypose_data.skeleton.end_joints) if keypose_data else 0
-    scene.source.check_size(scene.timing.n_frames + 1, len(scene.joints) + n_ends)
-    local = _sample_poses(scene)
-    scene.nodes.warn_sheared()
     return (
-        _build_keypose_motion(scene, options, keypose_data, local)
+        _build_keypose_motion(scene, options, keypose_data, poses)
         if keypose_data
-        else _build_foreign_motion(scene, options, local)
+        else _build_foreign_motion(scene, options, poses)
     )
 
 
-def _sample_poses(scene: Scene) -> LocalPoses:
+def sample_poses(scene: Scene) -> LocalPoses:
     """Return the transforms of the joints' nodes: at rest in row 0, then at every frame."""
+    n_ends = len(scene.keypose_data.skeleton.end_joints) if scene.keypose_data else 0
+    scene.source.check_size(scene.timing.n_frames + 1, len(scene.joints) + n_ends)
     animation, timing, joint_indices = scene.animation, scene.timing, scene.joint_indices
     rests = scene.nodes.rest_transforms(scene.joints)
     poses = LocalPoses(
@@ -83,7 +89,50 @@ def _sample_poses(scene: Scene) -> LocalPoses:
         else:
             target = poses.rotations if track.path == "rotation" else poses.translations
             target[1:, j] = sampler.sample(track)
+    scene.nodes.warn_sheared()
     return poses
+
+
+def note_not_read(scene: Scene, scales: list[Floats]) -> None:
+    """Add a note about meshes, skins, props, morph targets and ``scales`` of joints that change.
+
+    They are named as far as the file is sound; the reader uses none of them.
+    """
+    names: dict[str, list[str]] = {
+        kind: [] for kind in ("skinned mesh", "skin", "prop", "morph target", "scale track", "morph track")
+    }
+    skins = scene.json.array("skins")
+    meshes = scene.json.values.get("meshes")
+    meshes = meshes if isinstance(meshes, list) else []
+    for k, node in enumerate(scene.json.objects("nodes")):
+        index = node.values.get("mesh")
+        if not isinstance(index, int) or not 0 <= index < len(meshes):
+            continue
+        name, mesh = scene.nodes.names[k] or f"node {k}", meshes[index]
+        is_skinned = "skin" in node
+        if scene.keypose_data and is_skinned and name == FIGURE:
+            skins = [skin for at, skin in enumerate(skins) if at != node.values["skin"]]
+            continue
+        names["skinned mesh" if is_skinned else "prop"].append(name)
+        names["morph target"] += _morph_target_names(name, mesh)
+    names["skin"] = [str(skin.get("name", f"skin {k}")) for k, skin in enumerate(skins) if isinstance(skin, dict)]
+    for joint, scale in zip(scene.joint_names, scales, strict=True):
+        if np.abs(scale[1:] - scale[0]).max(initial=0.0) > SAME_SCALE * np.abs(scale[0]).max():
+            names["scale track"].append(joint)
+    names["morph track"] = [scene.nodes.names[k] or f"node {k}" for k in scene.animation.morphed_nodes]
+    scene.source.note_not_read(names)
+
+
+def _morph_target_names(node_name: str, mesh: Any) -> list[str]:
+    """Return the names of the morph targets of a mesh; it is not checked otherwise."""
+    primitives = mesh.get("primitives") if isinstance(mesh, dict) else None
+    targets = [p.get("targets") for p in primitives if isinstance(p, dict)] if isinstance(primitives, list) else []
+    n_targets = max((len(own) for own in targets if isinstance(own, list)), default=0)
+    extras = mesh.get("extras") if n_targets else None
+    target_names = extras.get("targetNames") if isinstance(extras, dict) else None
+    if isinstance(target_names, list) and len(target_names) == n_targets:
+        return list(map(str, target_names))
+    return [f"{node_name} {k}" for k in range(n_targets)]
 
 
 def _build_foreign_motion(scene: Scene, options: LoadOptions, poses: LocalPoses) -> Motion:
@@ -151,10 +200,21 @@ class Scene:
     nodes: Nodes
     animation: Animation
     keypose_data: KeyposeData | None
+    animation_data: AnimationData | None
     joints: list[int]  # the node of each joint, parents first
     parents: list[int]  # of joints, -1: none
     timing: Timing
     is_rate_known: bool  # if not, some keys are not on frames
+
+    @property
+    def container(self) -> Container:
+        """The JSON and buffers of the file."""
+        return self.animation.accessors.container
+
+    @property
+    def json(self) -> JsonObject:
+        """The JSON of the file."""
+        return self.container.json
 
     @property
     def joint_indices(self) -> dict[int, int]:
@@ -176,26 +236,26 @@ class Scene:
 
 def open_scene(source: Source, options: LoadOptions) -> Scene:
     """Open a GLB or glTF file; its poses are not read yet, nor is their size checked."""
-    if options.fps is not None and not (math.isfinite(options.fps) and options.fps > 0):
-        raise OptionError(option="fps", value=options.fps, expected="a positive number")
     container = open_container(source)
     nodes = read_nodes(container.json)
     accessors = Accessors(container)
-    entry = choose_animation(container.json, options.animation)
-    animation = read_animation(entry, accessors, len(nodes.parents)) if entry is not None else None
-    if animation is None:
+    index = choose_animation(container.json, options.animation)
+    names = animation_names(container.json)
+    if index is None:
         source.note("no animation: the one frame is the rest pose")
-        animation = Animation("", [], accessors)
+        animation = Animation([], accessors)
+    else:
+        animation = read_animation(container.json.objects("animations")[index], accessors, len(nodes.parents))
     keypose_data = find_keypose_data(container.json, nodes, animation)
     joints = list(keypose_data.joints) if keypose_data else _find_joints(container.json, nodes)
     joint_index = {node: j for j, node in enumerate(joints)}
     parents = [joint_index.get(nodes.parents[node], -1) for node in joints]
     source.check_depth(_depth(parents))
+    animation_data = keypose_data.animation if keypose_data else find_animation_data(animation)
     rate = options.fps or (
-        keypose_data.fps if keypose_data else find_rate(list(animation.key_times.values()), animation.start_s)
+        animation_data.fps if animation_data else find_rate(list(animation.key_times.values()), animation.start_s)
     )
-    has_multiple = len(container.json.array("animations")) > 1
-    name = f"{source.name}-{animation.name}" if has_multiple and animation.name and not keypose_data else source.name
+    name = source.name if index is None or len(names) == 1 else f"{source.name}-{names[index]}"
     return Scene(
         source=source,
         name=name,
@@ -203,9 +263,10 @@ def open_scene(source: Source, options: LoadOptions) -> Scene:
         nodes=nodes,
         animation=animation,
         keypose_data=keypose_data,
+        animation_data=animation_data,
         joints=joints,
         parents=parents,
-        timing=_compute_timing(animation, rate or DEFAULT_FPS, keypose_data),
+        timing=_compute_timing(animation, rate or DEFAULT_FPS, animation_data),
         is_rate_known=rate is not None,
     )
 
@@ -239,11 +300,9 @@ def _depth(parents: list[int]) -> int:
     return max(depths)
 
 
-def _compute_timing(animation: Animation, fps: float, keypose_data: KeyposeData | None) -> Timing:
+def _compute_timing(animation: Animation, fps: float, data: AnimationData | None) -> Timing:
     frames = min((animation.end_s - animation.start_s) * fps, MAX_FRAMES)
-    first = (
-        keypose_data.first_frame if keypose_data else round(min(max(animation.start_s * fps, -MAX_FRAMES), MAX_FRAMES))
-    )
+    first = data.first_frame if data else round(min(max(animation.start_s * fps, -MAX_FRAMES), MAX_FRAMES))
     return Timing(fps, round(frames) + 1, first)
 
 
@@ -282,5 +341,5 @@ def _unique_names(source: Source, nodes: Nodes, joints: list[int]) -> tuple[str,
         names.append(unique)
     n_renamed = sum(name != nodes.names[node] for name, node in zip(names, joints, strict=True))
     if n_renamed:
-        source.note(f"{n_renamed} joints have no unique name; they were renamed")
+        source.note(f"{format_count(n_renamed, 'joint')} {'has' if n_renamed == 1 else 'have'} no unique name; renamed")
     return tuple(names)

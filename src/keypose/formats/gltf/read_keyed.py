@@ -6,6 +6,7 @@ The keys are those of all channels together; a channel without a key at such a f
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,7 +17,15 @@ from keypose.formats.base import UNBAKE_HINT, Source
 from keypose.formats.gltf.animation import FLOAT32_STEP, ON_FRAME, Animation, Track
 from keypose.formats.gltf.curves import convert_to_own_unit, move_roots
 from keypose.formats.gltf.nodes import LocalPoses, apply_uniform_scale, uniform_scale_factors
-from keypose.formats.gltf.read import MIN_MOVEMENT_UNITS, Scene, build_motion, open_scene, root_bases
+from keypose.formats.gltf.read import (
+    MIN_MOVEMENT_UNITS,
+    Scene,
+    build_motion,
+    note_not_read,
+    open_scene,
+    root_bases,
+    sample_poses,
+)
 from keypose.model import Curves, KeyedMotion, Pose
 from keypose.model.keyed_motion import SpanPosition
 from keypose.options import LoadOptions
@@ -32,6 +41,27 @@ class _Keys:
     frames: Ints  # (K,)
     extremes: Bools  # (K,)
     is_cubic: bool
+
+    def find_joint_keys(self, curves: Iterable[TrackCurve], joint_indices: Mapping[int, int]) -> dict[str, Bools]:
+        """Return which joints have each key of their rotation and translation, (K, J) by path.
+
+        A joint that does not change has the first and the last key, unless all that change have every key.
+        """
+        flags = {path: np.zeros((len(self.frames), len(joint_indices)), bool) for path in ("rotation", "translation")}
+        is_changing = {path: np.zeros(len(joint_indices), bool) for path in flags}
+        for curve in curves:
+            path, j = curve.track.path, joint_indices[curve.track.node]
+            if path in flags and not _is_still(curve, np.ones(len(curve.frames), bool)):
+                has_own_keys = curve.has_own_keys(cubic=self.is_cubic)
+                flags[path][:, j] = np.isin(self.frames, curve.frames) if has_own_keys else True
+                is_changing[path][j] = True
+        is_shared = all(flags[path][:, is_changing[path]].all() for path in flags)
+        for path in flags:
+            flags[path][(slice(None) if is_shared else [0, -1],)] |= ~is_changing[path]
+        unused = ~(flags["rotation"] | flags["translation"]).any(axis=1)  # keys of scales and of still curves alone
+        flags["rotation"][unused] |= ~is_changing["rotation"]
+        flags["rotation"][unused] |= is_changing["rotation"].all()
+        return flags
 
 
 @dataclass(frozen=True)
@@ -61,7 +91,8 @@ def read_keyed(source: Source, options: LoadOptions) -> KeyedMotion:
     source.check_keys(len(keys.frames) + 1, scene.timing.n_frames, len(scene.joints))
     local = _build_local(scene, curves, keys)
     scene.nodes.warn_sheared()
-    keyed = _build_keyed(scene, keys, local)
+    note_not_read(scene, local.values.scales)
+    keyed = _build_keyed(scene, keys, local, keys.find_joint_keys(curves, joint_indices))
     if not all(curve.is_exact_at(keys.frames, cubic=keys.is_cubic) for curve in curves):
         _report_deviation(scene, options, keyed)
     return replace(keyed, notes=tuple(source.notes))
@@ -71,9 +102,9 @@ def _common_keys(scene: Scene, curves: list[TrackCurve]) -> _Keys:
     """Return the keys of all channels together, or those of Keypose's data if the channels have no others."""
     frames = np.unique(np.concatenate([curve.frames for curve in curves])) if curves else np.zeros(1, np.int32)
     is_cubic = any(curve.tangents is not None for curve in curves)
-    key_data = scene.keypose_data.keyed if scene.keypose_data else None
-    if scene.keypose_data and key_data:
-        frames_from_notes = np.round(key_data.frames * (scene.timing.fps / scene.keypose_data.fps)).astype(np.int32)
+    key_data = scene.animation_data.keyed if scene.animation_data else None
+    if scene.animation_data and key_data:
+        frames_from_notes = np.round(key_data.frames * (scene.timing.fps / scene.animation_data.fps)).astype(np.int32)
         if all(_only_holds_outside(curve, frames_from_notes) for curve in curves):
             return _Keys(frames_from_notes, key_data.extremes, key_data.is_cubic or is_cubic)
         scene.source.note("its keys were changed since Keypose wrote it")
@@ -121,13 +152,17 @@ def _build_local(scene: Scene, curves: list[TrackCurve], keys: _Keys) -> _Local:
         if curve.track.path == "scale":
             poses.scales[j] = np.concatenate((rests.scales[j][None], curve.hull()))
             continue
-        key_values = curve.resample(keys.frames, cubic=keys.is_cubic)
-        for side, values in (
-            (poses, key_values.values),
-            (in_tangents, key_values.in_tangents),
-            (out_tangents, key_values.out_tangents),
-        ):
-            (side.rotations if curve.is_rotation else side.translations)[1:, j] = values
+        inner_frames = curve.frames[np.isin(curve.frames, keys.frames)]
+        has_own_keys = len(inner_frames) > 1 and curve.has_own_keys(cubic=keys.is_cubic)
+        for frames in (keys.frames, inner_frames) if has_own_keys else (keys.frames,):  # own keys exactly as they are
+            key_values = curve.resample(frames, cubic=keys.is_cubic).held_outside(keys.frames[[0, -1]], frames)
+            at = 1 + np.searchsorted(keys.frames, frames)
+            for side, values in (
+                (poses, key_values.values),
+                (in_tangents, key_values.in_tangents),
+                (out_tangents, key_values.out_tangents),
+            ):
+                (side.rotations if curve.is_rotation else side.translations)[at, j] = values
     local = _Local(poses, in_tangents, out_tangents)
     if not scene.keypose_data:
         _make_rigid(scene.source, local)
@@ -148,7 +183,7 @@ def _make_rigid(source: Source, local: _Local) -> None:
             apply_uniform_scale(side, factors)
 
 
-def _build_keyed(scene: Scene, keys: _Keys, local: _Local) -> KeyedMotion:
+def _build_keyed(scene: Scene, keys: _Keys, local: _Local, joint_keys: Mapping[str, Bools]) -> KeyedMotion:
     keypose_data, sides = scene.keypose_data, (local.values, local.in_tangents, local.out_tangents)
     translations, rotations = [side.translations for side in sides], [side.rotations for side in sides]
     if keypose_data:
@@ -167,8 +202,8 @@ def _build_keyed(scene: Scene, keys: _Keys, local: _Local) -> KeyedMotion:
         fps=scene.timing.fps,
         n_frames=scene.timing.n_frames,
         keys=keys.frames,
-        translations=_build_curves(translations, keys),
-        rotations=_build_curves(rotations, keys),
+        translations=_build_curves(translations, keys, joint_keys["translation"]),
+        rotations=_build_curves(rotations, keys, joint_keys["rotation"]),
         extremes=keys.extremes,
         up=keypose_data.up if keypose_data else "Y",
         metres_per_unit=(keypose_data.metres_per_unit if keypose_data.is_unit_stated else None)
@@ -179,9 +214,9 @@ def _build_keyed(scene: Scene, keys: _Keys, local: _Local) -> KeyedMotion:
     )
 
 
-def _build_curves(sides: list[Floats], keys: _Keys) -> Curves:
-    values, in_tangents, out_tangents = (freeze(side[1:].copy()) for side in sides)
-    return Curves(values, in_tangents, out_tangents) if keys.is_cubic else Curves(values)
+def _build_curves(sides: list[Floats], keys: _Keys, is_key: Bools) -> Curves:
+    values, *tangents = (freeze(side[1:].copy()) for side in sides)
+    return Curves(values, *(tangents if keys.is_cubic else (None, None)), is_key=is_key)
 
 
 def _moving_joints(keys: _Keys, translations: list[Floats]) -> Bools:
@@ -196,7 +231,7 @@ def _moving_joints(keys: _Keys, translations: list[Floats]) -> Bools:
 
 def _report_deviation(scene: Scene, options: LoadOptions, keyed: KeyedMotion) -> None:
     """Add a note or warning about the error of channels that were resampled at common keys."""
-    dense = build_motion(scene, replace(options, reference_pose="keep"))
+    dense = build_motion(scene, replace(options, reference_pose="keep"), sample_poses(scene))
     if dense.height <= 0:
         return
     distances = np.linalg.norm(keyed.sample().world_positions() - dense.world_positions(), axis=-1)
@@ -219,6 +254,13 @@ class KeyValues:
     values: Floats  # (K, 3), or (K, 4) unit wxyz
     in_tangents: Floats
     out_tangents: Floats
+
+    def held_outside(self, ends: Ints, frames: Ints) -> KeyValues:
+        """Return the values at ``frames`` (K,), constant from the first of the ``ends`` (2,) and to the last one."""
+        in_tangents, out_tangents = self.in_tangents.copy(), self.out_tangents.copy()
+        in_tangents[0] *= frames[0] <= ends[0]
+        out_tangents[-1] *= frames[-1] >= ends[1]
+        return replace(self, in_tangents=in_tangents, out_tangents=out_tangents)
 
 
 @dataclass(frozen=True)
@@ -244,14 +286,16 @@ class TrackCurve:
         in_tangents, out_tangents = self.tangents
         return np.concatenate((self.values, self.values - third * in_tangents, self.values + third * out_tangents))
 
+    def has_own_keys(self, *, cubic: bool) -> bool:
+        """Return whether the curve needs no other keys than its own, also as a cubic: a linear rotation does."""
+        return not (cubic and self.is_rotation and self.tangents is None)
+
     def is_exact_at(self, keys: Ints, *, cubic: bool) -> bool:
         """Return whether resampling at these keys is exact."""
-        if not self.is_rotation or not np.ptp(self.hull(), axis=0).any():
+        if self.has_own_keys(cubic=cubic) or not np.ptp(self.hull(), axis=0).any():
             return True
         inner_keys = keys[(keys >= self.frames[0]) & (keys <= self.frames[-1])]
-        if self.tangents is None:
-            return not cubic or bool((np.diff(inner_keys) == 1).all())
-        return bool(np.isin(inner_keys, self.frames).all())
+        return bool((np.diff(inner_keys) == 1).all())
 
     def resample(self, keys: Ints, *, cubic: bool) -> KeyValues:
         """Return the same curve with keys at all of ``keys`` (K,), which include its own."""

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.formats.base import SaveOptions
-from keypose.formats.figure import Figure, bind_pose, build_figure, world_pose
+from keypose.formats.figure import ROUGHNESS, SIDE_COLOURS, Figure, bind_pose, build_figure, linear_colour, world_pose
 from keypose.formats.gltf.curves import (
     Buffer,
     Keys,
@@ -33,18 +33,15 @@ from keypose.formats.gltf.curves import (
     rounded_numbers,
     valid_text,
 )
-from keypose.formats.gltf.extras import KEY, build_extras, build_key_extras
+from keypose.formats.gltf.extras import FIGURE, KEY, build_extras, build_key_extras
 from keypose.formats.local_poses import prepend_key_pose
 from keypose.formats.orientation import metres_per_unit, prepend_pose
-from keypose.model import Curves, KeyedMotion, Motion, Pose
+from keypose.model import KeyedMotion, Motion, Pose
 from keypose.rotations import to_matrix
 
 MAX_JOINTS = 1 << 16  # the joint index of a vertex has 16 bits
 WRAPPER_BELOW_OF_SIZE = 0.1  # distance below the roots; Blender draws no bone shorter than 4 mm
 VERTICES, INDICES = 34962, 34963  # targets of buffer views
-
-# Colours (linear) of the sides, distinguishable also for the colour-blind.
-COLOURS = {"middle": (0.62, 0.60, 0.56), "left": (0.06, 0.28, 0.55), "right": (0.75, 0.24, 0.06)}
 
 
 def write(motion: Motion, suffix: str, options: SaveOptions) -> bytes:
@@ -62,21 +59,17 @@ def write_keyed(keyed: KeyedMotion, suffix: str, options: SaveOptions) -> bytes:
     is_separate = keyed.reference_pose is not None and not options.reference_pose
     if keyed.reference_pose is not None and not is_separate:
         keyed = prepend_key_pose(keyed, keyed.reference_pose)
-    keys = Keys(keyed.keys, keyed.n_frames, _tangents(keyed.translations), _tangents(keyed.rotations))
     notes = {"reference_pose": is_separate, "keyed": build_key_extras(keyed)}
-    return _encode(keyed.sample(frames=keyed.keys), keys, suffix, notes)
-
-
-def _tangents(curves: Curves) -> tuple[Floats, ...]:
-    return (
-        () if curves.in_tangents is None or curves.out_tangents is None else (curves.in_tangents, curves.out_tangents)
-    )
+    return _encode(keyed.sample(frames=keyed.keys), Keys.of(keyed), suffix, notes)
 
 
 def _encode(motion: Motion, keys: Keys, suffix: str, more_notes: dict[str, Any]) -> bytes:
     """Encode a file with ``motion``, the poses at ``keys``; ``more_notes`` are added to the extras."""
     if motion.n_joints > MAX_JOINTS:
-        raise OptionError(f"{motion.n_joints} joints, glTF shows a figure of at most {MAX_JOINTS}", subject=motion.name)
+        raise OptionError(
+            f"{format_count(motion.n_joints, 'joint')}, glTF shows a figure of at most {MAX_JOINTS}",
+            subject=motion.name,
+        )
     scale = float(metres_per_unit(motion))
     metric_motion = convert_to_metres(motion, scale)
     keys = convert_tangents_to_metres(keys, motion.up, scale)
@@ -102,7 +95,7 @@ def _encode(motion: Motion, keys: Keys, suffix: str, more_notes: dict[str, Any])
                 "children": roots,
                 "extras": {KEY: notes},
             },
-            {"name": "figure", "mesh": 0, "skin": 0},
+            {"name": FIGURE, "mesh": 0, "skin": 0},
         ],
         "animations": [build_animation(animated_motion, keys, rest, buffer)],
         **_skinned_figure(metric_motion, bind, buffer),
@@ -140,14 +133,14 @@ def _skinned_figure(motion: Motion, bind: Pose, buffer: Buffer) -> dict[str, Any
     columns = np.swapaxes(inverse_bind, 1, 2).reshape(-1, 16)
     sides = list(figure.triangles)
     return {
-        "meshes": [{"name": "figure", "primitives": _primitives(motion, figure, buffer)}],
+        "meshes": [{"name": FIGURE, "primitives": _primitives(motion, figure, buffer)}],
         "materials": [
             {
                 "name": side,
                 "pbrMetallicRoughness": {
-                    "baseColorFactor": [*COLOURS[side], 1.0],
+                    "baseColorFactor": [*linear_colour(SIDE_COLOURS[side]), 1.0],
                     "metallicFactor": 0.0,
-                    "roughnessFactor": 0.6,
+                    "roughnessFactor": ROUGHNESS,
                 },
             }
             for side in sides

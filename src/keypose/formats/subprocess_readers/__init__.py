@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -17,7 +18,7 @@ import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,6 +48,7 @@ class ExternalLibrary:
     start_bytes: int  # address space that it needs at start
     action: str  # "reading FBX"
     extra: Extra  # optional dependency that installs it
+    versions: tuple[str, ...] = ()  # with which it is tested; empty: any
 
     def find_python(self) -> str:
         """Return the Python that has the library; MissingExtra if there is none."""
@@ -59,6 +61,14 @@ class ExternalLibrary:
         """Return the error that it is not installed."""
         return self.extra.missing_error(self.action)
 
+    def failure_fields(self, facts: Facts, action: Literal["read", "write"]) -> dict[str, Any]:
+        """Return the fields of an error that the library raised, from the facts (untrusted)."""
+        version = re.match(r"\d{1,4}\.\d{1,4}", str(facts.get("version")))
+        hint = None
+        if version is not None and self.versions and version[0] not in self.versions:
+            hint = f"use {self.name} {' or '.join(self.versions)} in place of {version[0]}"
+        return {"problem": f"{self.name} cannot {action} it ({str(facts['failure'])[:1000]})", "hint": hint}
+
 
 def read_in_subprocess(
     source: Source, library: ExternalLibrary, suffix: str, options: LoadOptions, **facts: Any
@@ -70,8 +80,6 @@ def read_in_subprocess(
     python = library.find_python()
     if options.animation is not None and type(options.animation) not in (str, int):
         raise OptionError(option="animation", value=options.animation, expected="a name or a number")
-    if options.fps is not None and not (np.isfinite(options.fps) and options.fps > 0):
-        raise OptionError(option="fps", value=options.fps, expected="a positive number of frames per second")
     limits = source.limits
     motion_bytes = max(SMALL_MOTION_BYTES, limits.expansion * len(source.data))
     seconds = MIN_SECONDS + SECONDS_PER_MB * len(source.data) / 1e6
@@ -80,6 +88,7 @@ def read_in_subprocess(
         (folder / f"in{suffix}").write_bytes(source.data)
         request = {
             "animation": options.animation,
+            "only_names": False,  # of the animations
             "fps": options.fps,
             "script": str(_HERE / library.script),
             "file": str(folder / f"in{suffix}"),
@@ -131,6 +140,8 @@ def write_in_subprocess(
             facts = json.loads((folder / "facts.json").read_bytes())
             if facts.get("missing"):
                 raise library.missing_error()
+            if "failure" in facts:
+                raise FileError(path=name, **library.failure_fields(facts, "write"))
             if "problem" in facts:
                 raise FileError(str(facts["problem"]), path=name)
             return out.read_bytes()
@@ -186,6 +197,8 @@ def _load_answer(
             raise source.unknown_animation_error(options.animation, list(map(str, facts["available_animations"])))
         if "too_many" in facts:
             _raise_limit_error(source, {k: v for k, v in facts["too_many"].items() if _is_count(v)})
+        if "failure" in facts:
+            raise source.error(**library.failure_fields(facts, "read"))
         if "problem" in facts:
             line = facts.get("line")
             value = facts.get("value")
@@ -277,8 +290,27 @@ def read_count(facts: Facts, name: str) -> int:
     return int(value) if _is_count(value) else 1
 
 
+def list_animations_in_subprocess(
+    source: Source, library: ExternalLibrary, suffix: str, options: LoadOptions
+) -> list[str]:
+    """Return the names of the animations that the library's script finds in the file."""
+    _, facts = read_in_subprocess(source, library, suffix, options, only_names=True)
+    return read_strings(source, facts, "animations")
+
+
 def note_animations(source: Source, facts: Facts) -> None:
     """Add a note if the file contains several animations."""
     if read_count(facts, "n_animations") > 1:
-        source.note(f"{facts['n_animations']} animations ({', '.join(read_strings(source, facts, 'animations'))}); "
-                    f"{facts.get('chosen')} is read; the option animation chooses another")  # fmt: skip
+        source.note(
+            f"{facts['n_animations']} animations ({', '.join(read_strings(source, facts, 'animations'))}); "
+            f"{facts.get('chosen')} is read; the option animation chooses another",
+            code="other_animations",
+        )
+
+
+def note_not_read(source: Source, facts: Facts) -> None:
+    """Add a note about the parts of the file that the script does not read, if there are any."""
+    names = facts.get("not_read", {})
+    if not isinstance(names, dict):
+        raise source.error("not_read: not the names that were expected", code="inconsistent")
+    source.note_not_read({kind: read_strings(source, names, kind) for kind in names})

@@ -7,9 +7,11 @@ position of every bone on every frame of the scene's range.
 from typing import Any
 
 import numpy as np
+from fbx_reader import list_not_read  # type: ignore[import-not-found]
 
 LIBRARY = "bpy"
 JOINT = "keypose_joint"  # property of each bone that Keypose wrote: the index of its joint
+OWN_MESH = "figure"  # the mesh that Keypose writes
 RESIDUAL_PROPERTY = "residual"
 CHECKED_FRAMES = 16  # number of frames in which positions of the keys are compared with those of the scene
 MAX_NOTES_CHARS = 64 << 20
@@ -33,9 +35,11 @@ def read(request: Request) -> tuple[dict[str, Any], dict[str, Any]]:
     bpy.ops.wm.open_mainfile(filepath=request["file"], load_ui=False, use_scripts=False)
     figure, others = choose_armature()
     bones = list_bones(figure, request)
-    facts: dict[str, Any] = {"others": others} if others else {}
     scene = bpy.context.scene
-    facts |= {
+    is_own = "keypose" in figure.data
+    meshes = [o for o in scene.objects if not (is_own and o.name == OWN_MESH and o.parent == figure)]
+    facts: dict[str, Any] = {
+        "not_read": list_not_read(meshes) | {"other armature": others},
         "names": [bone.name for bone in bones],
         "parents": parent_indices(bones),
         "joints": [joint_index(bone) for bone in bones],

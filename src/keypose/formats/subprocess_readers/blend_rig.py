@@ -7,8 +7,7 @@ from typing import Any
 
 import numpy as np
 
-COLOURS = {"middle": (0.62, 0.60, 0.56), "left": (0.06, 0.28, 0.55), "right": (0.75, 0.24, 0.06)}
-PALETTES = {"left": "THEME04", "right": "THEME02"}  # of Blender's bone colours: blue and orange
+PALETTES = {"left": "THEME02", "right": "THEME04"}  # of Blender's bone colours: orange and blue, as the body
 AXES_TOLERANCE = 1e-5  # of bones that must rest in the axes of their joints
 
 Arrays = dict[str, Any]
@@ -78,11 +77,11 @@ def build_body(request: Request, arrays: Arrays, figure: Any, bones: list[str]) 
 
     mesh = bpy.data.meshes.new("figure")
     mesh.from_pydata(arrays["vertices"].tolist(), [], arrays["triangles"].tolist())
-    for side in request["materials"]:
+    for side, colour in request["materials"].items():
         material = bpy.data.materials.new(side)
-        material.diffuse_color = (*COLOURS[side], 1.0)
+        material.diffuse_color = (*colour, 1.0)
         material.use_nodes = True
-        material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = (*COLOURS[side], 1.0)
+        material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = (*colour, 1.0)
         mesh.materials.append(material)
     mesh.polygons.foreach_set("material_index", arrays["material_of_triangle"].astype(np.int32))
     mesh.update()

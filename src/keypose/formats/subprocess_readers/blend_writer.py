@@ -85,15 +85,20 @@ def write_keys(
     bag = bpy_action.layers[0].strips[0].channelbag(slot)
     for j, bone in enumerate(bones):
         group = bag.groups.new(bone)
-        for path, curve_arrays, is_written in (
-            (rotation_path(bone, is_quaternion), rotations, True),
-            (channel_path(bone, "location"), translations, bool(arrays["is_moving"][j])),
+        for path, curve_arrays, is_key, is_written in (
+            (rotation_path(bone, is_quaternion), rotations, arrays["rotations_is_key"][:, j], True),
+            (
+                channel_path(bone, "location"),
+                translations,
+                arrays["translations_is_key"][:, j],
+                bool(arrays["is_moving"][j]),
+            ),
         ):
             for c in range(curve_arrays[0].shape[2] if is_written else 0):
                 curve = bag.fcurves.new(path, index=c)
                 curve.group = group
                 curve.color_mode = "AUTO_YRGB" if curve_arrays[0].shape[2] == 4 else "AUTO_RGB"
-                set_keys(curve, times, key_types, *(array[:, j, c] for array in curve_arrays))
+                set_keys(curve, times[is_key], key_types[is_key], *(array[is_key, j, c] for array in curve_arrays))
     set_rotation_modes(request, bones)
 
 

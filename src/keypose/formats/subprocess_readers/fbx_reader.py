@@ -34,12 +34,13 @@ def read(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     import bpy
 
     bpy.ops.wm.read_factory_settings(use_empty=True)
+    if request["only_names"]:
+        return {}, {"animations": list_take_names(request["file"])}
     facts = import_chosen_take(request)
     scene = bpy.context.scene
     unit = facts["unit_scale"] / 100.0  # Blender scales the scene to metres by this factor
     joints, others = find_joints(bpy.context.view_layer, request)
-    if others:
-        facts["others"] = others
+    facts["not_read"] = list_not_read(scene.objects) | {"other skeleton": others}
     first, last = key_range(joints)
     rate = request["fps"] or scene.render.fps / scene.render.fps_base
     step = scene.render.fps / rate  # the importer uses whole frames per second
@@ -138,10 +139,29 @@ def read_settings(root: Any) -> dict[str, Any]:
     return {"unit_scale": unit, "up": up}
 
 
+def list_take_names(path: str) -> list[str]:
+    """Return the names of all takes in a file."""
+    from io_scene_fbx import parse_fbx
+
+    root, _ = parse_fbx.parse(path)
+    objects = child(root, b"Objects")
+    return [] if objects is None else [take_name(stack) for stack in find_stacks(objects)]
+
+
+def find_stacks(objects: Any) -> list[Any]:
+    """Return the animation stacks, one for each take."""
+    return [e for e in objects.elems if e.id == b"AnimationStack"]
+
+
+def take_name(stack: Any) -> str:
+    """Return the name of a take."""
+    return str(stack.props[1].split(b"\x00\x01")[0].decode("utf-8", "replace"))
+
+
 def keep_one_take(root: Any, objects: Any, selector: str | int | None) -> dict[str, Any]:
     """Remove all animation stacks but one from the parsed file and return facts about them."""
-    stacks = [e for e in objects.elems if e.id == b"AnimationStack"]
-    names = [e.props[1].split(b"\x00\x01")[0].decode("utf-8", "replace") for e in stacks]
+    stacks = find_stacks(objects)
+    names = [take_name(stack) for stack in stacks]
     at: int | None = 0
     if isinstance(selector, str):
         at = names.index(selector) if selector in names else None
@@ -157,6 +177,17 @@ def keep_one_take(root: Any, objects: Any, selector: str | int | None) -> dict[s
     stack_links = [e for e in (links.elems if links is not None else ()) if e.props[2:3] == [stacks[at].props[0]]]
     n_layers = sum(e.props[1] in layers for e in stack_links)
     return {"animations": names[:20], "n_animations": len(names), "chosen": names[at], "layers": n_layers}
+
+
+def list_not_read(scene_objects: Any) -> dict[str, list[str]]:
+    """Return the names of the meshes and morph targets of a scene, by kind."""
+    meshes = [o for o in scene_objects if o.type == "MESH"]
+    skinned = [o for o in meshes if any(modifier.type == "ARMATURE" for modifier in o.modifiers)]
+    return {
+        "skinned mesh": [o.name for o in skinned],
+        "prop": [o.name for o in meshes if o not in skinned],
+        "morph target": [k.name for o in meshes if o.data.shape_keys for k in o.data.shape_keys.key_blocks[1:]],
+    }
 
 
 class Bone:

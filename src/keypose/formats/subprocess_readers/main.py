@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 PR_SET_PDEATHSIG = 1  # of Linux's prctl.h
+MAX_REASON_CHARS = 300
 
 
 def exit_with_parent() -> None:
@@ -55,13 +56,31 @@ def main(request_path: str) -> None:
     except getattr(script, "FileRejectedError", ()) as rejection:
         facts = rejection.facts
     except Exception as error:  # any library may raise anything for a damaged file; it becomes a FormatError
-        message = str(error).strip()
-        for path, name in ((request.get("file"), "the file"), (request.get("out"), "the file")):
-            message = message.replace(path, name) if path else message
-        missing = isinstance(error, ModuleNotFoundError) and error.name == script.LIBRARY
-        action = "written" if "input" in request else "read"
-        facts = {"missing": missing, "problem": f"cannot be {action} ({type(error).__name__}: {message[:300]})"}
+        library = sys.modules.get(script.LIBRARY)
+        facts = {
+            "missing": isinstance(error, ModuleNotFoundError) and error.name == script.LIBRARY,
+            "failure": describe_error(error, [request[key] for key in ("file", "out") if key in request]),
+            "version": getattr(getattr(library, "app", None), "version_string", None),  # of Blender
+        }
     (folder / "facts.json").write_text(json.dumps(facts))
+
+
+def describe_error(error: Exception, paths: list[str]) -> str:
+    """Return the reason of an error in one line; ``paths`` in it become "the file".
+
+    Blender's operators raise a RuntimeError with the traceback of a script, whose last line is the reason, or with
+    messages of their own.
+    """
+    text = str(error).strip()
+    for path in paths:
+        text = text.replace(path, "the file")
+    if "Traceback (most recent call last):" in text:
+        lines = [line for line in text.splitlines() if line.strip() and not line.startswith((" ", "Location: "))]
+        return lines[-1][:MAX_REASON_CHARS]
+    reason = " ".join(text.split())
+    if isinstance(error, RuntimeError) and reason.startswith("Error: "):
+        return reason.removeprefix("Error: ")[:MAX_REASON_CHARS]
+    return f"{type(error).__name__}{reason and ': '}{reason}"[:MAX_REASON_CHARS]
 
 
 def set_limits(request: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 LIBRARY = "pxr"
+OWN_MESH = "Figure"  # the mesh that Keypose writes
 MIN_FPS = 10.0  # evenly spaced samples sparser than this are keys, not frames
 
 
@@ -27,6 +28,9 @@ def read(request: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
         layer, skipped_files = open_without_references(request["file"])
         stage = Usd.Stage.Open(layer)
+        if request["only_names"]:
+            pairs, _ = find_animations(stage, skipped_files)
+            return {}, {"animations": [animation.GetPrim().GetName() for _, animation in pairs]}
         skeleton, animation, facts = choose_animation(stage, request["animation"], skipped_files)
         arrays, timing = sample_animation(stage, skeleton, animation, request)
     except Tf.ErrorException as error:
@@ -83,13 +87,18 @@ def open_without_references(path: str) -> tuple[Any, list[str]]:
     return layer, skipped_files[:20]
 
 
-def choose_animation(
-    stage: Any, selector: str | int | None, skipped_files: list[str]
-) -> tuple[Any, Any, dict[str, Any]]:
-    """Return the skeleton and the animation to read, bound ones first, in scene order; and facts about them."""
-    from pxr import Usd, UsdSkel
+def list_prims(stage: Any) -> list[Any]:
+    """Return all prims of the scene, those of instances too."""
+    from pxr import Usd
 
-    prims = list(Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()))
+    return list(Usd.PrimRange.Stage(stage, Usd.TraverseInstanceProxies()))
+
+
+def find_animations(stage: Any, skipped_files: list[str]) -> tuple[list[tuple[Any, Any]], int]:
+    """Return each animation with its skeleton, bound ones first, in scene order; and the number of bound ones."""
+    from pxr import UsdSkel
+
+    prims = list_prims(stage)
     skeletons = [UsdSkel.Skeleton(prim) for prim in prims if prim.IsA(UsdSkel.Skeleton)]
     unbound = [UsdSkel.Animation(prim) for prim in prims if prim.IsA(UsdSkel.Animation)]
     hint = f"; it refers to {skipped_files[0]!r}, which is not followed" if skipped_files else ""
@@ -108,6 +117,14 @@ def choose_animation(
     ]
     if not pairs:
         raise FileRejectedError(problem=f"a skeleton but no SkelAnimation, expected at least one{hint}")
+    return pairs, n_bound
+
+
+def choose_animation(
+    stage: Any, selector: str | int | None, skipped_files: list[str]
+) -> tuple[Any, Any, dict[str, Any]]:
+    """Return the skeleton and the animation to read, and facts about them."""
+    pairs, n_bound = find_animations(stage, skipped_files)
     names = [animation.GetPrim().GetName() for _, animation in pairs]
     paths = [str(animation.GetPath()) for _, animation in pairs]
     at: int | None = 0
@@ -117,8 +134,30 @@ def choose_animation(
         at = selector if 0 <= selector < len(names) else None
     if at is None:
         raise FileRejectedError(available_animations=names)
-    facts = {"animations": paths[:20], "n_animations": len(paths), "chosen": paths[at], "bound": at < n_bound}
+    facts = {
+        "not_read": list_not_read(list_prims(stage), pairs[at][0]),
+        "animations": paths[:20],
+        "n_animations": len(paths),
+        "chosen": paths[at],
+        "bound": at < n_bound,
+    }
     return *pairs[at], facts
+
+
+def list_not_read(prims: list[Any], skeleton: Any) -> dict[str, list[str]]:
+    """Return the names of meshes, morph targets and skeletons that are not read, by kind."""
+    from pxr import UsdSkel
+
+    is_own = skeleton.GetPrim().GetCustomDataByKey("keypose") is not None
+    meshes = [p for p in prims if p.GetTypeName() == "Mesh" and not (is_own and p.GetName() == OWN_MESH)]
+    skinned = [p for p in meshes if p.HasAPI(UsdSkel.BindingAPI)]
+    others = [p for p in prims if p.IsA(UsdSkel.Skeleton) and p.GetPath() != skeleton.GetPath()]
+    return {
+        "skinned mesh": [p.GetName() for p in skinned],
+        "prop": [p.GetName() for p in meshes if p not in skinned],
+        "morph target": [p.GetName() for p in prims if p.IsA(UsdSkel.BlendShape)],
+        "other skeleton": [p.GetName() for p in others],
+    }
 
 
 def best_skeleton(animation: Any, skeletons: list[Any]) -> Any:

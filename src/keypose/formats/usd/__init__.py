@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from keypose.arrays import Floats, Ints
-from keypose.errors import ModelError
+from keypose.errors import ModelError, format_count
 from keypose.formats.base import Extra, Format, Source
 from keypose.formats.local_poses import LocalPoses, decompose, find_reference_pose, remove_scales
 from keypose.formats.orientation import unique_names
@@ -20,8 +20,10 @@ from keypose.formats.subprocess_readers import (
     Arrays,
     ExternalLibrary,
     Facts,
+    list_animations_in_subprocess,
     normalise_rotations,
     note_animations,
+    note_not_read,
     read_array,
     read_in_subprocess,
     read_positive,
@@ -40,12 +42,20 @@ _BINARY_MAGIC = b"PXR-USDC"
 
 def read(source: Source, options: LoadOptions) -> Motion:
     """Read one skeleton of a USD file and its animation."""
-    suffix = ".usdc" if source.data.startswith(_BINARY_MAGIC) else ".usda"
-    arrays, facts = read_in_subprocess(source, _OPENUSD, suffix, options)
+    arrays, facts = read_in_subprocess(source, _OPENUSD, _script_suffix(source), options)
     try:
         return _build_motion(source, options, arrays, facts)
     except ModelError as error:
         raise source.error(str(error), code="inconsistent") from None
+
+
+def list_animations(source: Source, options: LoadOptions) -> list[str]:
+    """Return the names of the animations of a USD file."""
+    return list_animations_in_subprocess(source, _OPENUSD, _script_suffix(source), options)
+
+
+def _script_suffix(source: Source) -> str:
+    return ".usdc" if source.data.startswith(_BINARY_MAGIC) else ".usda"
 
 
 def _build_motion(source: Source, options: LoadOptions, arrays: Arrays, facts: Facts) -> Motion:
@@ -101,6 +111,7 @@ def _note_omissions(source: Source, facts: Facts) -> None:
             value=skipped_files[0],
         )
     note_animations(source, facts)
+    note_not_read(source, facts)
     if not facts.get("bound", True):
         source.note(f"{facts.get('chosen')} is bound to no skeleton; the skeleton with most of its joints is used")
 
@@ -159,7 +170,9 @@ def _read_local_poses(
     columns = [k for k, path in enumerate(animated) if path in index]
     joint_columns = [index[animated[k]] for k in columns]
     if not columns:
-        raise source.error(f"the animation moves none of the skeleton's {len(joints)} joints", code="missing_data")
+        raise source.error(
+            f"the animation moves none of the skeleton's {format_count(len(joints), 'joint')}", code="missing_data"
+        )
     if len(columns) < len(animated):
         source.note(f"{len(animated) - len(columns)} animated joints are not in the skeleton and are left out")
     channels = {
@@ -206,7 +219,7 @@ def _read_rest(source: Source, arrays: Arrays, order: Ints, parents: Ints) -> Lo
             return decompose(matrices[None])
         if len(matrices):
             source.warn(
-                f"{len(matrices)} {name} transforms for {len(order)} joints; they are left out",
+                f"{len(matrices)} {name} transforms for {format_count(len(order), 'joint')}; they are left out",
                 code="transform_count",
                 value=len(matrices),
             )
@@ -246,6 +259,7 @@ FORMAT = Format(
     read,
     write,
     write_keyed=write_keyed,
+    list_animations=list_animations,
     gzip=True,
     extra=_EXTRA,
     keys_as_metadata=True,

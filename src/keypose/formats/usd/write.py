@@ -19,7 +19,7 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.errors import MissingExtra, ModelError
 from keypose.formats.base import SaveOptions, Source
-from keypose.formats.figure import Figure, bind_pose, build_figure, world_pose
+from keypose.formats.figure import ROUGHNESS, SIDE_COLOURS, Figure, bind_pose, build_figure, linear_colour, world_pose
 from keypose.formats.orientation import ROTATION_TO_Y_UP, metres_per_unit, prepend_pose
 from keypose.kinematics import UPS, Up
 from keypose.model import KeyedMotion, Motion, Pose, Skeleton
@@ -163,6 +163,27 @@ def _add_figure(stage: Any, root: Any, skeleton: Any, figure: Figure) -> None:
     binding.CreateSkeletonRel().SetTargets([skeleton.GetPath()])
     binding.CreateJointIndicesPrimvar(False, 1).Set(Vt.IntArray.FromNumpy(figure.joints.astype(np.int32)))
     binding.CreateJointWeightsPrimvar(False, 1).Set(Vt.FloatArray(len(figure.positions), 1.0))
+    _bind_materials(stage, root, mesh, figure)
+
+
+def _bind_materials(stage: Any, root: Any, mesh: Any, figure: Figure) -> None:
+    """Give the triangles of each side of the body its colour."""
+    from pxr import Gf, Sdf, UsdGeom, UsdShade, Vt
+
+    materials = UsdGeom.Scope.Define(stage, root.GetPath().AppendChild("Materials")).GetPath()
+    UsdShade.MaterialBindingAPI.Apply(mesh.GetPrim())
+    first = 0
+    for side, triangles in figure.triangles.items():
+        material = UsdShade.Material.Define(stage, materials.AppendChild(side))
+        shader = UsdShade.Shader.Define(stage, material.GetPath().AppendChild("Surface"))
+        shader.CreateIdAttr("UsdPreviewSurface")
+        shader.CreateInput("diffuseColor", Sdf.ValueTypeNames.Color3f).Set(Gf.Vec3f(*linear_colour(SIDE_COLOURS[side])))
+        shader.CreateInput("roughness", Sdf.ValueTypeNames.Float).Set(ROUGHNESS)
+        material.CreateSurfaceOutput().ConnectToSource(shader.ConnectableAPI(), "surface")
+        faces = Vt.IntArray.FromNumpy(np.arange(first, first + len(triangles), dtype=np.int32))
+        subset = UsdShade.MaterialBindingAPI(mesh).CreateMaterialBindSubset(side, faces)
+        UsdShade.MaterialBindingAPI.Apply(subset.GetPrim()).Bind(material)
+        first += len(triangles)
 
 
 def _export(layer: Any, suffix: str) -> bytes:
