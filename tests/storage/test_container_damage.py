@@ -14,7 +14,7 @@ from keypose.storage import encode_kps, encode_kps_swings
 from keypose.storage.blocks import StoredKeys
 from keypose.storage.container import VERSION
 from support.checksum_repair import update_checksums
-from support.errors import raises
+from support.errors import Pattern, raises
 from support.headers import read_back, tiny_motion
 
 pytestmark = pytest.mark.usefixtures("raw")
@@ -195,7 +195,7 @@ def test_frames_are_read_despite_damaged_keys():
             (None, f"the {block_name} are damaged (bytes {start} to {stop} of the file)"),
         ]
         assert stored.intact_spans() == ((0.0, 4.0),)
-        with raises(kp.FormatError, code="damaged"):
+        with raises(kp.FormatError, code="damaged", problem=Pattern(f"^the {block_name} are damaged ")):
             getattr(stored, "keyed" if block_name == "keys" else block_name)()
     cut = kp.open_kps(data[: contents.swings_range()[0] + 5])
     assert cut.keyed() is not None
@@ -217,5 +217,5 @@ def test_file_without_frames_keys_or_swings(data):
     assert not stored.has_frames and stored.intact_spans() == ((0.0, 4.0),) and stored.n_groups == 0
     broken = kp.open_kps(data[:-1])
     assert broken.intact_spans() == () and len(broken.damage()) == 1
-    with raises(kp.FormatError, code="truncated"):
+    with raises(kp.FormatError, code="truncated", value=len(data) - 1):
         broken.motion()

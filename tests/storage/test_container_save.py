@@ -78,7 +78,7 @@ def test_conflicting_options(tmp_path, keyed, swings):
         kp.save(MOTION, path, lossless=1)
     with raises(kp.OptionError, expected="KeyedMotion"):
         kp.save(MOTION, path, keyed=swings)
-    with raises(kp.OptionError, option="swings", problem=f"of 70 frames and {MOTION.n_joints} joints"):
+    with raises(kp.OptionError, option="swings", expected=f"one of this motion, which has 50 and {MOTION.n_joints}"):
         kp.save(MOTION[:50], path, swings=swings)
     with raises(kp.OptionError, expected="a Motion, as these are for frames"):
         kp.save(keyed, path, tolerance_mm=2.0)
@@ -128,7 +128,7 @@ def test_keys_alone(tmp_path, keyed):
     assert stored[1.0:2.0].first_frame == 20
     with raises(kp.OptionError, option="fps", value=10.0, expected="20, which the file states"):
         kp.load_keyed(path, fps=10)
-    with raises(kp.FormatError, code="missing_data"):
+    with raises(kp.FormatError, code="missing_data", problem="holds no swings"):
         kp.load_swings(path)
 
 
@@ -138,7 +138,7 @@ def test_swings_alone(tmp_path, swings):
     played = kp.open_kps(path).motion()
     assert np.array_equal(kp.load(path).rotations, played.rotations)
     assert np.abs(played.rotations - swings.play().rotations).max() < 1e-6
-    with raises(kp.FormatError, code="missing_data"):
+    with raises(kp.FormatError, code="missing_data", problem="holds no keys"):
         kp.load_keyed(path)
 
 
@@ -147,7 +147,7 @@ def test_a_killed_save_leaves_the_old_file(tmp_path, monkeypatch):
     kp.save(MOTION[:20], path)
     before = path.read_bytes()
     monkeypatch.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError(28, "the disk is full")))
-    with raises(kp.FileError, code="write_failed"):
+    with raises(kp.FileError, code="write_failed", problem="cannot be written (the disk is full)"):
         kp.save(MOTION, path)
     assert path.read_bytes() == before and [p.name for p in tmp_path.iterdir()] == ["a.kps"]
 

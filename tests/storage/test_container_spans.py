@@ -179,7 +179,7 @@ def test_invalid_sources_are_refused(tmp_path):
     def broken(start, stop):
         raise OSError(5, "the network is gone")
 
-    with raises(kp.FileError, code="read_failed"):
+    with raises(kp.FileError, code="read_failed", problem="cannot be read (the network is gone)"):
         kp.open_kps(broken)
 
 
@@ -230,7 +230,7 @@ def test_source_errors(data):
     def own(start: int, stop: int) -> bytes:
         raise KeyError("mine")
 
-    with raises(kp.FileError, code="read_failed"):
+    with raises(kp.FileError, code="read_failed", problem="cannot be read (TimeoutError)"):
         kp.open_kps(late)
     with pytest.raises(KeyError, match="mine"):
         kp.open_kps(own)

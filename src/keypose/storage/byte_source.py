@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 from collections.abc import Callable
 from os import PathLike
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, BinaryIO
 from weakref import finalize
 
 from keypose.errors import FileError, OptionError
+from keypose.validation import check_regular_file
 
 
 class ByteReader:
@@ -84,11 +84,7 @@ def open_source(source: ByteSource) -> ByteReader:
 
 def _open_path(path: Path) -> ByteReader:
     try:
-        status = path.stat()
-        if stat.S_ISDIR(status.st_mode):
-            raise FileError("is a folder", code="not_a_file", path=path, expected="a .kps file")
-        if not stat.S_ISREG(status.st_mode):
-            raise FileError("is not a regular file", code="not_a_file", path=path)
+        check_regular_file(path, "a .kps file")
         file = path.open("rb")
     except FileNotFoundError:
         raise FileError("no such file", code="no_such_file", path=path) from None

@@ -13,7 +13,7 @@ import numpy as np
 
 from keypose import kinematics
 from keypose.arrays import Floats
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.kinematics import REFERENCE_HEIGHT_MM
 from keypose.model import Motion, Skeleton
 from keypose.rotations import to_matrix
@@ -136,6 +136,6 @@ def _check_comparable(original: Motion, decoded: Motion) -> None:
         raise OptionError(f"{original.name!r} and {decoded.name!r}", expected="the same end sites")
     if original.n_frames != decoded.n_frames:
         raise OptionError(
-            f"{original.name!r} has {original.n_frames} frames, {decoded.name!r} {decoded.n_frames}",
+            f"{original.name!r} has {format_count(original.n_frames, 'frame')}, {decoded.name!r} {decoded.n_frames}",
             expected="the same number",
         )

@@ -9,7 +9,7 @@ from math import floor
 from typing import TYPE_CHECKING, Protocol
 
 from keypose.arrays import Floats
-from keypose.errors import FormatError
+from keypose.errors import FormatError, format_count
 from keypose.storage.byte_source import ByteReader
 from keypose.storage.container import FileContents, compute_checksum
 from keypose.storage.groups import WITHIN_TOLERANCE, group_bounds
@@ -86,7 +86,10 @@ class GroupReader:
         shape = (after - first, clip.skeleton.n_joints)
         if translations.shape != (*shape, 3) or rotations.shape != (*shape, 4):
             raise FormatError(
-                self.source.name, f"group {g} has {len(rotations)} frames", code="inconsistent", expected=f"{shape[0]}"
+                self.source.name,
+                f"group {g} has {format_count(len(rotations), 'frame')}",
+                code="inconsistent",
+                expected=f"{shape[0]}",
             )
         return translations, rotations
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from keypose.arrays import freeze
 from keypose.curves.keyed_motion import add_residual
-from keypose.errors import FormatError, Hint, LimitError, ModelError, OptionError
+from keypose.errors import FormatError, Hint, LimitError, ModelError, OptionError, format_count
 from keypose.kinematics import Up
 from keypose.limits import MOTION_BYTES_PER_JOINT, SMALL_MOTION_BYTES, Limits, limit_hint
 from keypose.model import KeyedMotion, Motion, Pose, Skeleton
@@ -169,8 +169,11 @@ class StoredMotion(HeaderFields):
         precision = (
             "lossless" if self.lossless else f"within {self.tolerance_mm:g} mm" if self.has_frames else "no frames"
         )
-        return (f"StoredMotion({self.name!r}, {self.n_frames} frames at {self.fps:g} fps, {self.n_joints} joints, "
-                f"{self.duration_s:.2f} s, {precision}, {self.n_bytes} bytes)")  # fmt: skip
+        return (
+            f"StoredMotion({self.name!r}, {format_count(self.n_frames, 'frame')} at {self.fps:g} fps, "
+            f"{format_count(self.n_joints, 'joint')}, {self.duration_s:.2f} s, {precision}, "
+            f"{format_count(self.n_bytes, 'byte')})"
+        )
 
     def close(self) -> None:
         """Close the file, if it was opened by this object."""
@@ -249,7 +252,7 @@ class StoredMotion(HeaderFields):
                 sum(tolerances_mm) if tolerances_mm else None,
             )  # fmt: skip
         except ModelError as error:
-            raise FormatError(self._source.name, escape_message(str(error))) from None
+            raise FormatError(self._source.name, escape_message(str(error)), code="inconsistent") from None
 
     def motion(self) -> Motion:
         """Return all frames."""
@@ -279,7 +282,7 @@ class StoredMotion(HeaderFields):
         if needed_bytes > max(free_bytes, max_ratio * n_bytes):
             raise LimitError(
                 self._source.name,
-                f"{n_frames} frames x {self.n_joints} joints need {needed_bytes >> 20} MB, "
+                f"{format_count(n_frames, 'frame')} x {self.n_joints} joints need {needed_bytes >> 20} MB, "
                 f"more than {max_ratio} times the bytes that hold them",
                 value=needed_bytes,
                 hint=limit_hint("expansion"),
@@ -323,7 +326,7 @@ class StoredMotion(HeaderFields):
         if (keyed.n_frames, keyed.n_joints) != (self.n_frames, self.n_joints):
             raise FormatError(
                 self._source.name,
-                f"keys of {keyed.n_frames} frames and {keyed.n_joints} joints",
+                f"keys of {format_count(keyed.n_frames, 'frame')} and {format_count(keyed.n_joints, 'joint')}",
                 code="inconsistent",
                 expected=f"{self.n_frames} and {self.n_joints}, as beside them",
             )
@@ -338,7 +341,7 @@ class StoredMotion(HeaderFields):
             )
             raise error.with_fields(hint=instead) from None
         except ModelError as error:
-            raise FormatError(self._source.name, escape_message(str(error))) from None
+            raise FormatError(self._source.name, escape_message(str(error)), code="inconsistent") from None
 
     def swings(self) -> Swings | None:
         """Return the swings of the file, rounded to 32 bits; None: it has none."""
@@ -357,7 +360,8 @@ class StoredMotion(HeaderFields):
         if len(data) < stop - start:
             raise FormatError(
                 self._source.name,
-                f"the {block_name} are missing: the file ends after {start + len(data)} of {self.n_bytes} bytes",
+                f"the {block_name} are missing: the file ends after {start + len(data)} "
+                f"of {format_count(self.n_bytes, 'byte')}",
                 code="truncated",
                 value=start + len(data),
             )
@@ -401,7 +405,10 @@ class StoredMotion(HeaderFields):
         if self._source.size is None:  # a remote source is not read completely just for a message
             return FormatError(name, str(damage), code="damaged", hint="what .intact_spans() names can still be read")
         group_damage = [item for item in self.damage() if item.group is not None]
-        problem = f"{len(group_damage)} of {self.n_groups} groups cannot be read: {summarize_damage(group_damage)}"
+        problem = (
+            f"{len(group_damage)} of {format_count(self.n_groups, 'group')} cannot "
+            f"be read: {summarize_damage(group_damage)}"
+        )
         intact = self.intact_spans()
         if not intact:
             return FormatError(name, problem, code="damaged", value=len(group_damage))

@@ -23,7 +23,7 @@ INITIAL_LENGTHS = {"pose": (40, 8), "body": (400, 256)}  # bytes: initial predic
 MAX_SEPARATE_NOTES = 100  # number of notes that are coded one by one; the others are joined into one text
 MAX_NOTES = 1_000_000
 NOTE_SEPARATOR = "\0"
-COMMON_NOTES = ("frame 0 is a reference pose (T-pose), kept apart from the movement",)
+COMMON_NOTES = ("frame 0 is a reference pose (T-pose), kept apart from the movement",)  # as files have it
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,7 +2,8 @@
 
 They are the tolerance of a motion that came from a lossy file, for which the header has no number, and, in the notes
 of keys, that their detail is in the frames. Files of version 1 must decode to the same bits, so these texts stay until
-the layout has another version. Only this module knows them; outside of a file both are fields.
+the layout has another version. Only this module knows them; outside of a file both are fields. Notes with a type of
+their own are stored as texts too.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 from collections.abc import Iterable
 
 from keypose.arrays import MAX_MAGNITUDE
+from keypose.model import parse_notes
 
 _TOLERANCE_TEXT = re.compile(
     r"within (\d{1,20}(?:\.\d{1,20})?(?:e[+-]\d{1,3})?) mm of the original, by .*\.kps", re.ASCII | re.DOTALL
@@ -36,7 +38,7 @@ def unpack_notes(texts: Iterable[str]) -> tuple[tuple[str, ...], float | None]:
             tolerances_mm.append(float(match[1]))
         else:
             notes.append(text)
-    return tuple(notes), sum(tolerances_mm) if tolerances_mm else None
+    return parse_notes(notes), sum(tolerances_mm) if tolerances_mm else None
 
 
 def pack_keys_notes(notes: tuple[str, ...], *, is_detail_in_frames: bool) -> tuple[str, ...]:

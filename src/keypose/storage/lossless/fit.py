@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from keypose.storage.lossless.predictors import (
     fit_fixed_lags,
     fit_lags,
     fit_polynomials,
-    normalize_input,
+    normalise_input,
     quarter_log2,
 )
 
@@ -46,7 +47,7 @@ def fit_columns(
     """Fit the columns in the order of ``sets``, the coding order, to ``integers`` (C, T)."""
     frames = choose_fit_frames(bounds, MAX_FIT_FRAMES)
     columns: list[Column] = []
-    coded: list[tuple[Integers, Integers, Predictor]] = []  # integers and errors on the fit frames
+    coded: list[_CodedColumn] = []
     for column_set in sets:
         inputs: list[int] = []  # of the set, by their index among the coded columns
         for c in column_set:
@@ -56,9 +57,25 @@ def fit_columns(
             numbers = _ColumnNumbers(integers[c], number_formats[c], bool(angles[c]), frames)
             predictor, errors = _fit_predictor(numbers, frames, coded, inputs)
             inputs.append(len(coded))
-            coded.append((numbers.fit_integers, errors, predictor))
+            coded.append(_CodedColumn.from_fit(numbers.fit_integers, errors, predictor))
             columns.append(Column(number_formats[c], None, predictor))
     return columns
+
+
+class _CodedColumn(NamedTuple):
+    """A column that later ones may be predicted from, on the fit frames."""
+
+    integers: Integers
+    errors: Integers
+    predictor: Predictor
+    can_be_input: bool
+    can_be_helper: bool
+
+    @staticmethod
+    def from_fit(integers: Integers, errors: Integers, predictor: Predictor) -> _CodedColumn:
+        """Return the column with what it can be used for."""
+        can_be_input = predictor.extent < MAX_NARROW.bit_length()
+        return _CodedColumn(integers, errors, predictor, can_be_input, can_be_input and bool(errors.any()))
 
 
 class _ColumnNumbers:
@@ -109,7 +126,7 @@ def _significant_digits(integers: Integers) -> int:
 
 
 def _fit_predictor(
-    numbers: _ColumnNumbers, frames: FitFrames, coded: list[tuple[Integers, Integers, Predictor]], inputs: list[int]
+    numbers: _ColumnNumbers, frames: FitFrames, coded: list[_CodedColumn], inputs: list[int]
 ) -> tuple[Predictor, Integers]:
     """Return the cheapest predictor of one column, and its errors; ``inputs`` may be polynomial inputs."""
     base = numbers.base_predictor
@@ -118,13 +135,13 @@ def _fit_predictor(
         predictor = replace(base, lags=lag_fit.lags, weights=lag_fit.weights)
         return _set_error_sizes(predictor, _coded_errors(numbers, lag_fit), frames), lag_fit.errors
     polynomial, level, residuals = None, base.middle, numbers.fit_integers
-    normalized_inputs = [
-        normalize_input(coded[i][0], coded[i][2].middle, coded[i][2].extent)
+    normalised_inputs = [
+        normalise_input(coded[i].integers, coded[i].predictor.middle, coded[i].predictor.extent)
         for i in inputs[:2]
-        if _can_be_input(coded[i])
+        if coded[i].can_be_input
     ]
     min_bits = fit_lags(frames, residuals, level, TRIAL_LAGS).bits
-    for candidate in fit_polynomials(frames, residuals, normalized_inputs):
+    for candidate in fit_polynomials(frames, residuals, normalised_inputs):
         bits = fit_lags(frames, candidate.residuals, 0, TRIAL_LAGS).bits + candidate.coefficient_bits
         if bits < min_bits:
             polynomial, min_bits = candidate, bits
@@ -135,19 +152,13 @@ def _fit_predictor(
     if polynomial is not None:
         level, residuals = 0, polynomial.residuals
     lag_fit = fit_lags(frames, residuals, level, ALL_LAGS)
-    helper_candidates = [
-        i for i, (_, misses, predictor) in enumerate(coded) if _can_be_input(coded[i]) and misses.any()
-    ]
-    helper_errors = np.array([coded[i][1] for i in helper_candidates]).reshape(len(helper_candidates), len(residuals))
+    helper_candidates = [i for i, column in enumerate(coded) if column.can_be_helper]
+    helper_errors = np.array([coded[i].errors for i in helper_candidates]).reshape(-1, len(residuals))
     lag_fit = add_helpers(frames, residuals, level, lag_fit, helper_errors)
     predictor = _combine(
-        base, polynomial, lag_fit, [i for i in inputs[:2] if _can_be_input(coded[i])], helper_candidates, len(coded)
+        base, polynomial, lag_fit, [i for i in inputs[:2] if coded[i].can_be_input], helper_candidates, len(coded)
     )
     return _set_error_sizes(predictor, _coded_errors(numbers, lag_fit), frames), lag_fit.errors
-
-
-def _can_be_input(column: tuple[Integers, Integers, Predictor]) -> bool:
-    return column[2].extent < MAX_NARROW.bit_length()
 
 
 def _combine(

@@ -165,7 +165,7 @@ class PolynomialFit:
             yield replace(self, shift=shift, coefficients=tuple((c + half) >> shift for c in self.coefficients))
 
 
-def normalize_input(values: Integers, middle: int, extent: int) -> Integers:
+def normalise_input(values: Integers, middle: int, extent: int) -> Integers:
     """Return an input column in units of 2^-24 of its extent."""
     offsets = np.clip(values - middle, -(1 << extent), 1 << extent)
     return offsets << (INPUT_BITS - extent) if extent <= INPUT_BITS else offsets >> (extent - INPUT_BITS)
