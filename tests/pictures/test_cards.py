@@ -177,7 +177,7 @@ def test_very_many_keys_frames_and_joints_stay_small() -> None:
 def test_cards_of_one_frame() -> None:
     one_frame = MOTION[:1]
     only = kp.Selection([0], 1, "hand")
-    assert "1 of 1 frames" in selection_card(only)
+    assert "1 of 1 frame" in selection_card(only)
     assert "Ladder" in ladder_card(kp.Ladder.from_order("hand", 1, [0], [0.0]))
     assert "0 of" in swings_card(kp.swings(one_frame))
     assert "mm on average" in score_card(kp.score(one_frame, one_frame))

@@ -155,3 +155,101 @@ def test_invalid_arguments() -> None:
         )
     with raises(OptionError, expected="a Motion, as kp.load gives it"):
         plot_curves(kp.Selection([0], 5, "x"))  # type: ignore[arg-type]
+
+
+# Reduced curves
+
+KICK = kp.demo_motion(fps=30)[280:340]
+FOOT = KICK.skeleton.names[KICK.joint("right_foot")]
+REDUCED = kp.unbake(KICK, per="joint", method="refine")
+
+
+def originals(svg: str) -> list[np.ndarray]:
+    """Return the points of the wide, pale curves."""
+    return [np.array(points(path)[0]) for path in paths(svg, stroke_opacity="0.35") if "L" in path.get("d", "")]
+
+
+def to_data(svg: str, curve: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return frames and values of the points of a curve; the pale curves are those of ``values`` (T, C)."""
+    ys = np.concatenate(originals(svg))[:, 1]
+    left, right = originals(svg)[0][[0, -1], 0]
+    height = (curve[:, 1] - ys.min()) / (ys.max() - ys.min())
+    frames = (curve[:, 0] - left) / (right - left) * (len(values) - 1)
+    return frames, values.max() - height * (values.max() - values.min())
+
+
+def test_reduced_curves_are_drawn_over_the_original_ones() -> None:
+    svg = plot_curves(KICK, reduced=REDUCED, joints=FOOT, panel_px=400).svg
+    angles = KICK.euler_curves()[:, KICK.joint(FOOT)]
+    assert len(originals(svg)) == len(lines(svg)) == 3
+    for c, (pale, line) in enumerate(zip(originals(svg), lines(svg), strict=True)):
+        frames, values = to_data(svg, pale, angles)
+        np.testing.assert_allclose(values, np.interp(frames, np.arange(60), angles[:, c]), atol=0.01 * np.ptp(angles))
+        frames, values = to_data(svg, line, angles)
+        assert len(frames) > 100  # also between the frames
+        keyed = REDUCED.sample(frames=np.clip(frames, 0, 59)).euler_curves()[:, KICK.joint(FOOT), c]
+        np.testing.assert_allclose(values, keyed, atol=0.01 * np.ptp(angles))
+    assert svg.index("stroke-opacity") < svg.index('stroke-width="1.5" stroke-linejoin')
+
+
+def test_each_joint_has_its_own_keys() -> None:
+    joints = ["right_thigh", "right_foot"]
+    picture = plot_curves(KICK, reduced=REDUCED, joints=joints, axes="x")
+    names = [KICK.skeleton.names[KICK.joint(joint)] for joint in joints]
+    counts = [len(REDUCED.joint_keys(name)) for name in names]
+    assert counts[0] != counts[1]
+    assert len(dots(picture.svg, "key", "5")) == sum(counts) + 1  # and one in the legend
+    titles = [text.text for text in text_boxes(picture.svg) if "keys of 60 frames" in text.text]
+    assert [title.split(";")[0] for title in titles] == [
+        f"{name}, degrees: {count} keys of 60 frames" for name, count in zip(names, counts, strict=True)
+    ]
+    curve = lines(picture.svg)[0]
+    left, right = curve[0, 0], curve[-1, 0]
+    keys = dots(picture.svg, "key", "5")[1 : 1 + counts[0]]
+    assert [round((x - left) / (right - left) * 59) for x, _ in keys] == REDUCED.joint_keys(names[0]).tolist()
+    assert all(abs(np.interp(x, curve[:, 0], curve[:, 1]) - y) < 0.5 for x, y in keys)
+    assert "saliency" not in picture.svg
+    assert "original and reduced" in picture.alt_text
+
+
+def test_the_title_has_the_largest_error() -> None:
+    row = kp.refine_table(KICK, joints=FOOT).rows[0]
+    for axis, ratio in zip(KICK.skeleton.rotation_orders[KICK.joint(FOOT)].lower(), row.max_error_ratios, strict=True):
+        svg = plot_curves(KICK, reduced=REDUCED, joints=FOOT, axes=axis).svg
+        (title,) = [text.text for text in text_boxes(svg) if "largest error" in text.text]
+        assert title.endswith(f"largest error {ratio:.1%} of the range of {axis.upper()}")
+
+
+def test_axes_keep_their_colours() -> None:
+    everything = plot_curves(KICK, joints=FOOT, saliency=False)
+    last = plot_curves(KICK, joints=FOOT, axes=["X"], saliency=False)
+    assert len(lines(last.svg)) == 1
+    place = KICK.skeleton.rotation_orders[KICK.joint(FOOT)].index("X")
+    colours = [path.get("stroke") for path in paths(everything.svg, stroke_width="1.5", fill="none")]
+    assert colours[-3:] == [LIGHT["line0"], LIGHT["line1"], LIGHT["line2"]]
+    assert paths(last.svg, stroke_width="1.5", fill="none")[-1].get("stroke") == LIGHT[f"line{place}"]
+    assert place > 0
+    assert [text.text for text in text_boxes(last.svg) if text.text in "XYZ"] == ["X"]
+
+
+def test_positions_of_a_motion_can_be_the_reduced_ones() -> None:
+    other = replace(KICK, translations=KICK.translations + [0.5, 0, 0])
+    svg = plot_curves(KICK, reduced=other, joints="hips", values="positions", axes="x").svg
+    positions = KICK.world_positions()[:, KICK.joint("hips"), :1]
+    frames, values = to_data(svg, lines(svg)[0], positions)
+    np.testing.assert_allclose(values, np.interp(frames, np.arange(60), positions[:, 0]) + 0.5, atol=0.02)
+    assert "keys" not in svg
+
+
+def test_what_is_reduced_must_be_the_same_clip() -> None:
+    with raises(OptionError, code="different_motions"):
+        plot_curves(KICK, reduced=KICK[:50])
+    with raises(OptionError, option="reduced", expected="a KeyedMotion or a Motion"):
+        plot_curves(KICK, reduced=[0, 5])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("width", [260, 960])
+@pytest.mark.parametrize("n_frames", [1, 2, 60])
+def test_texts_of_reduced_curves_fit(width: int, n_frames: int) -> None:
+    motion = KICK[:n_frames]
+    assert_texts_fit(plot_curves(motion, reduced=kp.unbake(motion, keys=min(5, n_frames)), width_px=width).svg)

@@ -49,7 +49,7 @@ def test_cliffs_and_chosen_count_are_marked() -> None:
 
 
 def test_without_a_cliff_the_knee_is_marked() -> None:
-    smooth = kp.Ladder.from_order("hand", 200, np.arange(40), 100.0 / np.arange(2, 41), min_keys=2)
+    smooth = kp.Ladder.from_order("hand", 200, np.arange(40), 100.0 * np.arange(2, 41) ** -0.5, min_keys=2)
     assert not smooth.cliffs()
     assert f"knee {smooth.knee()}" in {text.text for text in text_boxes(plot_errors(smooth).svg)}
     assert "knee" not in plot_errors(smooth, cliffs=False).alt_text

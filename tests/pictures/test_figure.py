@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.formats.figure import SIDE_COLOURS
 from keypose.kinematics import heights_above
 from keypose.pictures.figure import MAX_HULLS, Body, build_body
 from keypose.pictures.figure.body import find_links
 from support.motions import ANY_SKELETON, markers, motion
 
 DEMO = kp.demo_motion(30)
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def kinds(body: Body, side: str | None = None) -> list[str]:
@@ -33,6 +37,59 @@ def test_parts_of_a_person() -> None:
         assert all(0 < radius < 0.08 * body.size for radius in hull.radii)
     limbs = [hull for hull in body.hulls if hull.kind == "limb"]
     assert all(len(hull.points) == 2 and hull.radii[0] >= hull.radii[1] for hull in limbs)  # they taper
+
+
+def test_web_pages_have_the_colours_of_strips_and_exports() -> None:
+    table = (ROOT / "web" / "src" / "player" / "colours.ts").read_text()
+    assert dict(re.findall(r'(left|middle|right): "(#[0-9a-f]{6})"', table.partition("const SIDES")[2].partition("}")[0])) \
+        == SIDE_COLOURS  # fmt: skip
+    tokens = (ROOT / "web" / "src" / "styles" / "tokens.css").read_text()
+    for side, reds in (("left", True), ("right", False)):  # also on dark paper, in timelines and previews
+        colours = re.findall(rf'{side}: "(#\w{{6}})"', table)
+        colours += re.findall(r"#\w{6}", re.findall(rf"--{side}: (.*);", tokens)[0])
+        assert len(colours) == 4
+        assert [int(colour[1:3], 16) > int(colour[5:], 16) for colour in colours] == [reds] * 4, side
+
+
+def test_no_limbs_to_breasts_and_controls() -> None:
+    skeleton = DEMO.skeleton
+    joints = {"lPectoral": "chest", "PoleTarget.L": "hips", "Wing": "chest"}
+    parents = [*skeleton.parents.tolist(), *(skeleton.anatomy.joint(part) for part in joints.values())]
+    n, forward = skeleton.n_joints, (0.0, 0.0, 0.2 * DEMO.height)
+    rig = kp.Skeleton(
+        (*skeleton.names, *joints),
+        np.array(parents),
+        np.vstack((skeleton.offsets, [forward] * 3)),
+        end_offsets=np.vstack((skeleton.end_offsets, [forward])),
+        end_joints=np.append(skeleton.end_joints, n),
+    )
+    still = np.tile([1.0, 0.0, 0.0, 0.0], (DEMO.n_frames, 3, 1))
+    body = build_body(
+        replace(
+            DEMO,
+            skeleton=rig,
+            translations=np.concatenate((DEMO.translations, np.tile(rig.offsets[n:], (DEMO.n_frames, 1, 1))), axis=1),
+            rotations=np.concatenate((DEMO.rotations, still), axis=1),
+            reference_pose=None,
+        )
+    )
+    points = {point for hull in body.hulls for point in hull.points}
+    assert n + 2 in points and not {n, n + 1} & points  # only to the wing
+
+
+def test_size_of_coinciding_joints_is_that_of_their_path() -> None:
+    still = motion([-1, 0], np.zeros((2, 3)), frames=20)
+    translations = still.translations.copy()
+    translations[:, 0, 1] = np.linspace(0, 2.5, 20)
+    assert build_body(replace(still, translations=translations)).size == pytest.approx(2.5)
+    assert build_body(still).size == 1.0
+
+
+def test_joints_of_bones_without_length_are_balls() -> None:
+    body = build_body(motion([-1, 0, 1], np.zeros((3, 3))))
+    assert [hull.points for hull in body.hulls] == [(0,), (1,), (2,)] and body.n_omitted == 0
+    marker = build_body(markers(1))
+    assert body.hulls[0].radii[0] / body.size > 2 * marker.hulls[0].radii[0] / marker.size  # there is nothing else
 
 
 def test_limbs_lie_between_the_joints_of_that_side() -> None:
@@ -158,6 +215,7 @@ def test_body_cache_does_not_keep_the_motion_alive() -> None:
 def test_real_people_of_every_exporter_stand_on_their_feet(data_dir) -> None:
     paths = [data_dir / "formats" / "bvh" / f"{name}.bvh" for name in
              ("cmu05_20_daz", "cmu131_01_max", "59joints_fingers_zup", "fair_zup_dab", "xsens-mvn_60fps")]  # fmt: skip
+    paths.append(data_dir / "more-exporters" / "iclone_cc-base_100joints.bvh")
     for path in (*paths, data_dir / "gltf" / "CesiumMan.glb", data_dir / "asf-amc" / "07_05.amc"):
         m = kp.load(path)
         body = build_body(m)
@@ -165,6 +223,10 @@ def test_real_people_of_every_exporter_stand_on_their_feet(data_dir) -> None:
         assert kinds(body, "left") == kinds(body, "right"), path.name
         points = heights_above(body.points_at(m, range(0, m.n_frames, max(1, m.n_frames // 20))), m.up)
         feet = [p for hull in body.hulls if hull.kind == "foot" for p in hull.points]
+        for hull in body.hulls:
+            if hull.kind in ("hand", "foot"):  # no slab from a hand to a foot
+                ends = body.points_at(m, [m.n_frames // 2])[0, list(hull.points)]
+                assert np.linalg.norm(ends - ends[0], axis=1).max() < 0.25 * body.size, path.name
         head = next(hull.points[0] for hull in body.hulls if hull.kind == "head")
         assert np.median(points[:, head] - points[:, feet].min(axis=1)) > 0.5 * body.size, path.name
 

@@ -31,13 +31,14 @@ def draw_functions(motion: kp.Motion, tmp_path_factory: pytest.TempPathFactory) 
         "timeline": lambda **options: kp.timeline(swings, **options),
         "curves": lambda **options: kp.plot_curves(motion, **options),
         "errors": lambda **options: kp.plot_errors(ladder, **options),
+        "path": lambda **options: kp.plot_path(motion, **{"reduced": motion, **options}),
         "heat": lambda **options: heat_map(np.ones((3, 2)), ["a", "b"], fps=30.0, **options),
         "strip": lambda **options: kp.strip(motion, **options),
         "report": lambda **options: kp.report(motion, page, **options),
     }
 
 
-@pytest.mark.parametrize("name", ["timeline", "curves", "errors", "heat", "strip", "report"])
+@pytest.mark.parametrize("name", ["timeline", "curves", "errors", "path", "heat", "strip", "report"])
 @pytest.mark.parametrize("title", [5, NAN, b"walk", ["walk"]])
 def test_title_must_be_text(draw_functions, name, title):
     with raises(OptionError, option="title"):
@@ -67,6 +68,10 @@ def test_wording(draw_functions, name, options, message):
         ("heat", "quantity", 5, "text"),
         ("timeline", "joints", 5, "names of joints, body parts or groups, at least one"),
         ("curves", "joints", 5, "names of joints, body parts or groups, at least one"),
+        ("curves", "axes", "w", "x, y or z, or several of them"),
+        ("curves", "axes", 5, "x, y or z, or several of them"),
+        ("curves", "axes", (), "x, y or z, or several of them"),
+        ("path", "in_place", 1, "True or False"),
         ("strip", "ghosts", 10**9, f"at most {MAX_POSES}"),
         ("strip", "ghosts", 10**400, f"at most {MAX_POSES}"),
     ],

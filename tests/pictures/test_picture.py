@@ -177,13 +177,6 @@ class TestSave:
         with raises(kp.OptionError, option="scale"):
             picture().png(scale)
 
-    def test_missing_extra_names_the_install_command(self, monkeypatch, tmp_path):
-        monkeypatch.setitem(sys.modules, "resvg_py", None)
-        with raises(kp.MissingExtra, install_hint="pip install 'keypose[png]' (SVG needs nothing)"):
-            picture().save(tmp_path / "a.png")
-        assert not list(tmp_path.iterdir())
-        picture().save(tmp_path / "a.svg")
-
     def test_missing_folder(self, tmp_path):
         with raises(kp.FileError, code="write_failed"):
             picture().save(tmp_path / "no" / "a.svg")

@@ -22,6 +22,7 @@ from keypose.pictures.report.player import build_player_clip
 from keypose.pictures.report.sections import build_clip_report
 from keypose.pictures.report.settings import ReportSettings
 from support.errors import raises
+from support.flips import turn_over
 from support.html_pages import Page
 from support.motions import markers
 
@@ -92,6 +93,21 @@ def test_score_table(html: str, motion: kp.Motion):
         assert text in html
 
 
+def test_flips_are_named(motion: kp.Motion, tmp_path: Path):
+    flipped = turn_over(motion, "LeftArm", (61, 63))
+    for options, omission in (({"keys": 12}, "; the curves omit it"), ({"tolerance_mm": 30.0}, "")):
+        html = kp.report(flipped, tmp_path / "r.html", **options).read_text()
+        score = kp.score(flipped, kp.unbake(flipped, **options))
+        assert f"LeftArm in frames 61-62: the capture turns a joint over for a few frames{omission}</dd>" in html
+        is_in_flip = bool(omission)
+        assert score.is_worst_in_flip == is_in_flip
+        at = f"{score.worst_joint}, frame {score.worst_frame:,}{', a flip of the capture' * is_in_flip}"
+        assert f"{score.max_mm:.2f} mm ({at})" in html
+        outside = f"{score.max_mm:.1f} mm at most in a flip of the capture, {score.max_outside_flips_mm:.1f} mm outside"
+        assert (outside in html) == is_in_flip == ("largest distance outside of flips" in html)
+    assert "flip" not in kp.report(motion, tmp_path / "steady.html", keys=12).read_text()
+
+
 def test_the_largest_turn_off_names_its_joint_and_frame(html: str, motion: kp.Motion):
     rebuilt = kp.unbake(motion, keys=9).sample()
     off = kp.rotations.angle_between(motion.rotations, rebuilt.rotations)
@@ -138,15 +154,12 @@ def test_error_curve_axis_label(html: str, motion: kp.Motion, tmp_path: Path):
 @pytest.mark.parametrize(
     "options", [{}, {"curve_options": {"interpolation": "linear"}}, {"key_options": {"pins": (7,)}}]
 )
-def test_automatic_keys_and_curve_share_one_search(motion: kp.Motion, options: dict, monkeypatch: pytest.MonkeyPatch):
-    part, calls = motion[:90], []
-    monkeypatch.setattr("keypose.pictures.report.analysis.ladder", lambda *a, **k: calls.append(a))
+def test_automatic_keys_are_those_of_unbake(motion: kp.Motion, options: dict):
+    part = motion[:90]
     analysis = analyse_motion(part, ReportSettings(**options))
     plain = kp.unbake(part, auto=True, **options.get("curve_options", {}), **options.get("key_options", {}))
-    assert calls == []
     assert analysis.keyed.keys.tolist() == plain.keys.tolist()
     assert np.array_equal(analysis.keyed.sample().rotations, plain.sample().rotations)
-    assert analysis.ladder.at(analysis.keyed.n_keys).frames.tolist() == plain.keys.tolist()
     assert analysis.ladder.counts[-1] == min(90, max(2 * plain.n_keys, 24))
 
 
@@ -310,7 +323,7 @@ def test_a_comparison_gets_its_own_page(motion: kp.Motion, tmp_path: Path):
     [
         ([], {}, {"expected": "a Motion, as kp.load gives, or several of them"}),
         (["walk.bvh"], {}, {"expected": "a Motion, as kp.load gives, or several of them"}),
-        (None, {"keys": 3, "auto": True}, {"problem": "several options say how many keys"}),
+        (None, {"keys": 3, "auto": True}, {"code": "conflicting_options"}),
         (None, {"method": "nothing"}, {"option": "method", "value": "nothing"}),
         (None, {"method": "farthest", "tolerance_mm": 3.0}, {"option": "tolerance_mm", "value": 3.0}),
         (None, {"colour": 3}, {"value": "colour"}),

@@ -17,7 +17,7 @@ import keypose as kp
 from keypose.metrics import position_errors_mm
 from keypose.pictures.page import format_shell_command
 from keypose.pictures.report.analysis import ClipAnalysis, analyse_motion
-from keypose.pictures.report.build import ReportJob, run_report_job
+from keypose.pictures.report.build import ReportJob, build_job_report
 from keypose.pictures.report.player import build_player_clip
 from keypose.pictures.report.settings import ReportSettings
 from support.errors import raises
@@ -105,9 +105,7 @@ def test_commands_with_undecodable_file_names(name: bytes, motion: kp.Motion, tm
         kp.save(motion, path)
     except kp.FileError:
         pytest.skip("there are no such names here")
-    body = (
-        run_report_job(ReportJob(path, tmp_path / "r.html", "clip-1", keys=4)).clip_report.section.subsections[-1].body
-    )
+    body = build_job_report(ReportJob(path, tmp_path / "r.html", keys=4))[0].section.subsections[-1].body
     lines = [unescape(each) for each in re.findall(r"<pre><code>(.*?)</code></pre>", body, re.S)]
     commands, python = lines[:-1], lines[-1]
     assert commands

@@ -14,7 +14,7 @@ import keypose as kp
 from keypose.errors import FormatWarning
 from keypose.options import LoadOptions
 from keypose.pictures.report.analysis import analyse_motion
-from keypose.pictures.report.build import ReportJob, run_report_job
+from keypose.pictures.report.build import ReportJob, build_job_report
 from keypose.pictures.report.settings import ReportSettings, Source, python_script, report_command, unbake_command
 from support.html_pages import Page
 
@@ -59,9 +59,9 @@ def test_command_and_script_of_a_file_reproduce_the_result(motion: kp.Motion, tm
 
     file = tmp_path / "a walk's.bvh"
     kp.save(motion, file)
-    job = ReportJob(file, tmp_path / "r.html", "clip-1", LoadOptions(reference_pose="keep"), (20, 180), 60.0, keys=6,
+    job = ReportJob(file, tmp_path / "r.html", None, None, LoadOptions(reference_pose="keep"), (20, 180), 60.0, keys=6,
                     key_options={"pins": (60,), "joints": ("hands", "feet")}, curve_options={"polish": False, "residual": False})  # fmt: skip
-    html = run_report_job(job).clip_report.section.subsections[-1].body
+    html = build_job_report(job)[0].section.subsections[-1].body
     command, page, lines = [Page(each).find_all("pre")[0].text for each in re.findall(r"<pre>.*?</pre>", html, re.S)]
     keyed = run_python_script(lines, tmp_path)
     assert keyed.n_frames == 80
@@ -92,6 +92,17 @@ def test_python_only_options_have_no_command():
     assert shlex.split(line) == ["keypose", "unbake", "a/../b;c.bvh", "a_.._b_c.glb", "--tolerance-mm", "2.5", "--loop"]
 
 
+def test_the_lines_do_not_replace_the_source(motion: kp.Motion):
+    source = Source(Path("walk.GLB"), "0" * 64)
+    line = unbake_command(ReportSettings(keys=7), source, "walk")
+    assert line is not None
+    assert shlex.split(line)[2:4] == ["walk.GLB", "walk-unbaked.glb"]
+    assert "kp.save(keyed, 'demo.glb')" in python_script(ReportSettings(keys=7), source, motion)
+    assert "kp.save(keyed, 'demo-unbaked.glb')" in python_script(
+        ReportSettings(keys=7), Source(Path("takes/demo.glb"), "0" * 64), motion
+    )
+
+
 def test_load_options_are_part_of_the_lines():
     load_options = LoadOptions("drop", Path("x.asf"), "refuse", 2, 24.0, kp.Limits(joints=5))
     source = Source(Path("take.amc"), "0" * 64, (None, 9), None, {}, load_options)
@@ -106,7 +117,7 @@ def test_load_options_are_part_of_the_lines():
 def test_keys_files_are_loaded_with_residual(motion: kp.Motion, tmp_path: Path):
     file = tmp_path / "walk.keys.json"
     kp.save(kp.unbake(motion[:80], keys=5), file)
-    clip_report = run_report_job(ReportJob(file, tmp_path / "r.html", "clip-1", keys=4)).clip_report
+    clip_report = build_job_report(ReportJob(file, tmp_path / "r.html", keys=4))[0]
     lines = (
         Page(re.findall(r"<pre>.*?</pre>", clip_report.section.subsections[-1].body, re.S)[-1]).find_all("pre")[0].text
     )

@@ -11,7 +11,10 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.pictures.figure import build_body
+from keypose.pictures.figure.body import build_solids
 from keypose.pictures.strip import LAYOUTS, strip
+from keypose.pictures.strip.scene import floor_height
 from keypose.pictures.svg import TONES, find_theme
 from support.errors import raises
 from support.figures import Figure, figures, shadows
@@ -111,13 +114,24 @@ def test_jump_separates_figure_and_shadow() -> None:
         assert (gap > 20) == expected
 
 
+def test_what_has_no_feet_is_on_or_above_the_floor() -> None:
+    ball = motion([-1, 0], np.zeros((2, 3)), frames=20)
+    rising = ball.translations.copy()
+    rising[:, 0, 1] = np.linspace(0, 2.5, 20)
+    ball = replace(ball, translations=rising)
+    low = build_solids(build_body(ball)).radii.max() * build_body(ball).size  # the lowest point of the ball
+    assert floor_height(ball) == pytest.approx(-low)
+
+
 def test_alt_text() -> None:
     assert (
         strip(DEMO, [0, 15], view="left").alt_text
         == "2 poses of demo side by side, at frames 0, 15, seen from its left"
     )
-    assert strip(DEMO, [7], view="back").alt_text == "one pose of demo alone, at frame 7, seen from its back"
-    assert 'aria-label="one pose of demo alone, at frame 7' in strip(DEMO, [7]).svg
+    for layout in ("side", "path"):
+        picture = strip(DEMO, [7], view="back", layout=layout)
+        assert picture.alt_text == "one pose of demo, at frame 7, seen from its back"
+    assert 'aria-label="one pose of demo, at frame 7' in strip(DEMO, [7]).svg
 
 
 def test_captions_are_frames_and_seconds() -> None:
@@ -264,7 +278,7 @@ def test_transparent_background() -> None:
         ({"height_px": 3}, {"option": "height_px", "value": 3, "expected": "a number from 16 to 20000"}),
         ({"size_px": 320}, {"option": "size_px", "value": 320, "expected": "(width, height)"}),
         ({"size_px": (320, 90), "width_px": 100}, {"code": "conflicting_options", "option": "size_px"}),
-        ({"path": "strip.jpg"}, {"problem": "cannot write a picture as '.jpg'", "expected": "one of .svg, .png"}),
+        ({"path": "strip.jpg"}, {"path": "strip.jpg", "expected": "one of .svg, .png"}),
         ({"selection": []}, {"expected": "at least one frame"}),
         ({"selection": [0, 10**9]}, {"option": "keys", "expected": "0 to 369"}),
         ({"selection": [0.5]}, {"hint": "or a Selection or a KeyedMotion"}),

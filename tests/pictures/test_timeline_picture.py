@@ -13,10 +13,10 @@ import keypose as kp
 from keypose.errors import OptionError, UnknownJoint
 from keypose.pictures.chart.axes import frame_scale
 from keypose.pictures.svg import find_theme
-from keypose.pictures.timeline import ANGLES, MAX_DEFAULT_ROWS, draw_bars, find_shade, timeline
+from keypose.pictures.timeline import ANGLES, MAX_DEFAULT_ROWS, draw_bars, find_shade, group_actions, timeline
 from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track
 from keypose.swings.timeline import Bar, Row
-from support.errors import raises
+from support.errors import Pattern, raises
 from support.svg_content import assert_texts_fit, level_strokes, parse_svg, paths, text_boxes
 
 MOTION = kp.demo_motion(fps=60)[:600]
@@ -249,3 +249,55 @@ def test_a_real_kick(data_dir: Path) -> None:
     assert len(picture.svg) < 40_000
     assert {"LeftUpLeg", "RightLeg", "Head"} <= {text.text for text in text_boxes(picture.svg)}
     assert "8 stored frame by frame" in picture.alt_text
+
+
+def test_actions_have_rows_of_their_limbs_at_their_times() -> None:
+    actions = SWINGS.actions(MOTION)
+    svg = timeline(SWINGS, actions=actions).svg
+    bars = paths(svg, data_bars="action")
+    whole_body = [action for action in actions.body_actions if not action.limbs]
+    strokes = [stroke for bar in bars for stroke in level_strokes(bar)]
+    assert len(strokes) == len(whole_body) + len(actions.limb_actions) > 5
+    left_edge, right_edge = frame_edges(svg)
+    px = (right_edge - left_edge) / (SWINGS.n_frames - 1)
+    for limb, own in (
+        ("body", whole_body),
+        *((a, [b for b in actions.limb_actions if b.limbs == (a,)]) for a in ("left leg", "right arm")),
+    ):
+        y = row_of(svg, limb)
+        lanes = [stroke for stroke in strokes if abs(stroke[1] - y) < 1]
+        assert {round(x, 1) for x, _, _ in lanes} <= {round(left_edge + action.start * px, 1) for action in own}
+    assert f"{len(actions)} actions" in timeline(SWINGS, actions=actions).alt_text
+    assert "action" not in bars_of(timeline(SWINGS).svg)
+
+
+def frame_edges(svg: str) -> tuple[float, float]:
+    """Return the x of the first and of the last frame: those of the widest track."""
+    spans = [(x, x + wide) for strokes in bars_of(svg).values() for x, _, wide in strokes]
+    return min(x for x, _ in spans), max(x for _, x in spans)
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "page", "notebook"])
+@pytest.mark.parametrize("width", [320.0, 960.0])
+def test_texts_of_actions_fit(theme: str, width: float) -> None:
+    assert_texts_fit(timeline(SWINGS, actions=True, width_px=width, theme=theme).svg)
+
+
+def test_actions_of_a_row_do_not_overlap() -> None:
+    for lanes in group_actions(SWINGS.actions(MOTION)).values():
+        assert all(before.end <= after.start for lane in lanes for before, after in pairwise(lane))
+
+
+def test_a_figure_without_actions_says_so() -> None:
+    names = ("Hips", "Chest", "Tail")
+    swings = by_hand(names, [Track.build(name, STILL) for name in names])
+    picture = timeline(swings, actions=True)
+    assert "No actions: no arm or leg is recognised" in picture.alt_text
+    assert "action" not in bars_of(picture.svg)
+
+
+def test_actions_of_another_clip_are_refused() -> None:
+    with raises(OptionError, expected=Pattern("those of the 600 at 60")):
+        timeline(SWINGS, actions=kp.swings(MOTION[:300]).actions())
+    with raises(OptionError, option="actions", value=3):
+        timeline(SWINGS, actions=3)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Notebook cards of Keypose types: a small picture and facts, under 60 KB, without script."""
+"""Notebook cards of Keypose types: a small picture and facts, under 60 kB, without script."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from html import escape
 import numpy as np
 
 from keypose.arrays import Floats, Ints
+from keypose.errors import format_count
 from keypose.metrics import Score
 from keypose.model import KeyedMotion, Ladder, Motion, Selection, list_notes
 from keypose.pictures.chart import Axis, Line, Mark, chart
@@ -52,7 +53,7 @@ FALLBACK_JOINT_COUNTS = (24, 12, 6, 3)
 
 
 def motion_card(motion: Motion) -> str:
-    """Return HTML with a strip of poses and facts of ``motion``: no script, no external resources, under 60 KB.
+    """Return HTML with a strip of poses and facts of ``motion``: no script, no external resources, under 60 kB.
 
     Text from files is escaped and truncated. Only the drawn frames are computed, unless the height of the figure
     depends on all of them (see ``Motion.height``).
@@ -73,12 +74,13 @@ def _facts(motion: Motion, body: Body) -> list[tuple[str, str]]:
     ends = f" and {len(s.end_joints):,} end sites" if len(s.end_joints) else ""
     metres = motion.metres_per_unit
     in_metres = f" = {motion.height * metres:.3g} m" if metres else ""
+    height = f"{motion.height:.4g} units{in_metres}" if motion.height else "none: its bones have no length"
     facts = [
         ("frames", f"{motion.n_frames:,} at {motion.fps:g} fps, {motion.duration_s:.2f} s"),
         ("joints", f"{s.n_joints:,}{ends}; {n_recognised:,} recognised"),
         ("up", f"{motion.up} axis"),
         ("unit", f"{metres:g} m" if metres else "not stated"),
-        ("height", f"{motion.height:.4g} units{in_metres}"),
+        ("height", height),
     ]
     if motion.first_frame:
         facts.insert(1, ("first frame", f"number {motion.first_frame:,} of its source"))
@@ -95,7 +97,10 @@ def _strip(motion: Motion, frames: list[int]) -> Picture:
 
 def selection_card(selection: Selection) -> str:
     """Return HTML with the keys on a bar, taller by importance if the method ranks them, and facts."""
-    frames, alt_text = selection.frames, f"{len(selection):,} keys of {selection.n_frames:,} frames"
+    frames, alt_text = (
+        selection.frames,
+        f"{format_count(len(selection), 'key', ',')} of {format_count(selection.n_frames, 'frame', ',')}",
+    )
     facts = [
         ("keys", format_key_count(len(selection), selection.n_frames)),
         ("frames", format_frames(frames)),
@@ -112,7 +117,7 @@ def selection_card(selection: Selection) -> str:
 def keyed_card(keyed: KeyedMotion) -> str:
     """Return HTML with the keys on a bar, breakdowns lower than extremes, and facts."""
     heights = np.where(keyed.extremes, 1.0, 0.6)
-    alt_text = f"{keyed.n_keys:,} keys of {keyed.n_frames:,} frames"
+    alt_text = f"{format_count(keyed.n_keys, 'key', ',')} of {format_count(keyed.n_frames, 'frame', ',')}"
     breakdowns = int(np.count_nonzero(~keyed.extremes))
     kind = ("cubic" if keyed.is_cubic else "straight") + (
         " curves of Euler angles" if keyed.rotation_orders else " curves of quaternions"
@@ -154,7 +159,8 @@ def ladder_card(ladder: Ladder) -> str:
     facts = [
         (
             "keys",
-            f"{first:,} to {last:,} of {ladder.n_frames:,} frames" + ", each a part of the next" * ladder.is_nested,
+            f"{first:,} to {last:,} of {format_count(ladder.n_frames, 'frame', ',')}"
+            + ", each a part of the next" * ladder.is_nested,
         ),
         ("cost", f"{ladder.cost_values[0]:.4g} to {ladder.cost_values[-1]:.4g}, in units of the features"),
     ]
@@ -165,7 +171,7 @@ def ladder_card(ladder: Ladder) -> str:
         cliff_texts = ", ".join(f"{cliff.keys:,} (cost {ladder.costs[cliff.keys]:.3g})" for cliff in cliffs)
         facts.append(("cliffs", f"{cliff_texts}; the strongest first"))
     if len(ladder) > 2:
-        facts.append(("knee", f"{ladder.knee():,} keys"))
+        facts.append(("knee", format_count(ladder.knee(), "key", ",")))
     curve = plot_errors(ladder, title="", width_px=WIDTH_PX, height_px=_LADDER_HEIGHT_PX, theme="notebook")
     return render_card(f"Ladder by {ladder.method}", [curve], facts)
 
@@ -204,8 +210,10 @@ def score_card(score: Score) -> str:
         facts.append(("feet slide", f"{score.foot_slide_mm:.3g} mm, originally {score.original_foot_slide_mm:.3g} mm"))
     if score.key_acceleration is not None:
         facts.append(("acceleration at keys", f"{score.key_acceleration:.3g} times the original's"))
-    if score.stored_values is not None:
-        facts.append(("stored", f"{score.stored_values:,} values, {score.bytes:,} bytes"))
+    if score.stored_values is not None and score.bytes is not None:
+        facts.append(
+            ("stored", f"{format_count(score.stored_values, 'value', ',')}, {format_count(score.bytes, 'byte', ',')}")
+        )
     return render_card("Score, on a figure of 1.7 m", curves, facts)
 
 
@@ -213,7 +221,7 @@ def swings_card(swings: Swings) -> str:
     """Return HTML with the timeline and facts."""
     angles = np.rad2deg(np.concatenate([track.angles for track in swings.tracks]))
     facts = [
-        ("swings", f"{swings.n_swings:,} of {swings.n_joints:,} joints"),
+        ("swings", f"{swings.n_swings:,} of {format_count(swings.n_joints, 'joint', ',')}"),
         ("frames", f"{swings.n_frames:,} at {swings.fps:g} fps, {swings.duration_s:.2f} s"),
         ("found with", f"threshold {swings.settings.threshold:g}"),
     ]
@@ -222,7 +230,9 @@ def swings_card(swings: Swings) -> str:
     if swings.n_keys:
         facts.insert(1, ("keys", f"{swings.n_keys:,} where swings are not near enough"))
     if swings.settings.left_out:
-        facts.append(("left out", f"{len(swings.settings.left_out):,} joints, stored frame by frame"))
+        facts.append(
+            ("left out", f"{format_count(len(swings.settings.left_out), 'joint', ',')}, stored frame by frame")
+        )
     return render_card(swings.name, [_draw_timeline(swings)], facts + note_facts(list_notes(swings)))
 
 
@@ -257,7 +267,7 @@ def note_facts(notes: Sequence[str]) -> list[tuple[str, str]]:
     """Return the first notes as facts, and the number of further notes."""
     facts = [("note", note) for note in notes[:MAX_NOTES]]
     more = len(notes) - MAX_NOTES
-    return facts + ([("", f"and {more:,} more notes")] if more > 0 else [])
+    return facts + ([("", f"and {format_count(more, 'more note', ',')}")] if more > 0 else [])
 
 
 def format_frames(frames: Ints) -> str:
@@ -268,7 +278,7 @@ def format_frames(frames: Ints) -> str:
 
 def format_key_count(keys: int, n_frames: int) -> str:
     """Return the number of keys, of frames and the removed share as text."""
-    return f"{keys:,} of {n_frames:,} frames: {100 * (1 - keys / n_frames):.1f} % removed"
+    return f"{keys:,} of {format_count(n_frames, 'frame', ',')}: {100 * (1 - keys / n_frames):.1f} % removed"
 
 
 def draw_key_bar(frames: Ints, n_frames: int, heights: Floats, alt_text: str) -> Picture:

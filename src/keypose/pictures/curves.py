@@ -1,14 +1,17 @@
-"""Motion curves: angles or positions of joints over time, with keys and saliency."""
+"""Motion curves: angles or positions of joints over time, with keys and saliency, or with reduced curves over them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cached_property
 from os import PathLike
 
 import numpy as np
 
 from keypose.arrays import Floats, Ints
-from keypose.errors import OptionError
+from keypose.curves.edit.directions import nearest_angles
+from keypose.errors import OptionError, format_count
 from keypose.features import JointNames, compute_features
 from keypose.methods.saliency.curves import (
     CUT_SIGMAS,
@@ -18,7 +21,8 @@ from keypose.methods.saliency.curves import (
     find_extrema,
     frame_importance,
 )
-from keypose.model import Features, Motion
+from keypose.metrics import check_comparable
+from keypose.model import Features, KeyedMotion, Motion
 from keypose.options import check_option_number
 from keypose.options.pictures import CurvePlotOptions, CurveValues, ThemeName
 from keypose.pictures.chart.axes import (
@@ -58,6 +62,8 @@ GAP_PX = 12.0
 KEY_DOT_PX = 5.0
 RING_PX, HOLE_PX = 7.0, 4.4
 MAX_DOTS_PER_PX = 0.3  # with more, no dots are drawn
+ORIGINAL_PX, ORIGINAL_OPACITY = 5.0, 0.35  # of a curve under its reduced one
+SAMPLE_STEP_PX, MAX_SAMPLES_PER_FRAME = 2.0, 16  # of a reduced curve between frames
 
 
 def plot_curves(
@@ -65,7 +71,9 @@ def plot_curves(
     selection: Keys = None,
     path: str | PathLike[str] | None = None,
     *,
+    reduced: KeyedMotion | Motion | None = None,
     joints: JointNames | None = None,
+    axes: str | Iterable[str] | None = None,
     values: CurveValues = "auto",
     saliency: bool = True,
     sigma_s: float = SIGMA_S,
@@ -82,7 +90,14 @@ def plot_curves(
     curves, with ``saliency``, is the saliency by Bulut & Capin of the joint's most salient curve, relative to its mean:
     frames above the line at 1 are candidates, and the extrema among them, from which that method selects, are drawn as
     rings on their curve; ``sigma_s`` is the sigma of its finer Gaussian. ``joints`` defaults to the four body joints
-    whose curves vary most; ``values="auto"`` shows positions for markers, which have no rotations. ``title`` is the
+    whose curves vary most, ``axes`` (such as "x" or "xz") to all three; ``values="auto"`` shows positions for
+    markers, which have no rotations.
+
+    ``reduced``, the same motion with few keys as ``unbake`` gives it, or any motion of the same frames, is drawn over
+    the curves of ``motion``, which are then wide and pale. Without a ``selection`` the dots are the keys of each joint,
+    and there is no saliency.
+
+    ``title`` is the
     name of the motion by default; ``width_px``, ``panel_px``: the width, and the height of each panel; ``theme``:
     ``light``, ``dark``, ``page`` or ``notebook``. With ``path`` the picture is saved as well.
     """
@@ -95,10 +110,13 @@ def plot_curves(
     name = motion.name if title is None else check_text("title", title)
     keys = key_frames(selection, motion.n_frames)
     feature_kind = _feature_kind(motion, check_choice("values", values, VALUES))
-    panels = _build_panels(motion, feature_kind, joints, sigma_s, saliency=check_bool("saliency", saliency))
-    layout = _Layout.build(panels, motion, name, len(keys), width, panel)
-    alt_text = _describe(motion, panels, len(keys))
-    body = _render(layout, panels, keys, motion.fps, colours)
+    has_saliency = check_bool("saliency", saliency) and reduced is None
+    panels = _build_panels(motion, feature_kind, joints, _parse_axes(axes), sigma_s, keys, saliency=has_saliency)
+    if reduced is not None:
+        panels = _add_reduced_curves(panels, motion, reduced, feature_kind, width, own_keys=selection is None)
+    layout = _Layout.build(panels, motion, name, width, panel)
+    alt_text = _describe(motion, panels)
+    body = _render(layout, panels, motion.fps, colours)
     svg = document(body, width, layout.height, colours, title=layout.title or "motion curves", alt_text=alt_text)
     picture = Picture(svg, width, layout.height, alt_text)
     if target is not None:
@@ -107,14 +125,59 @@ def plot_curves(
 
 
 @dataclass(frozen=True)
+class _ReducedCurves:
+    """The curves of one joint of a reduced motion, sampled between frames too."""
+
+    frames: Floats  # (N,)
+    values: Floats  # (N, C)
+
+
+@dataclass(frozen=True)
 class _Panel:
     """The curves of one joint."""
 
     joint: str
     unit: str
+    unit_scale: float
     channels: tuple[str, ...]
+    columns: tuple[int, ...]  # which of the joint's curves they are
     values: Floats  # (T, C)
+    keys: Ints
     saliency: JointSaliency | None
+    reduced: _ReducedCurves | None = None
+
+    @cached_property
+    def title(self) -> str:
+        """The joint and the unit; for reduced curves also the number of keys and the largest error."""
+        name = f"{self.joint}, {self.unit}"
+        if self.reduced is None:
+            return name
+        n_frames = len(self.values)
+        keys = (
+            f": {format_count(len(self.keys), 'key', ',')} of {format_count(n_frames, 'frame', ',')}"
+            if len(self.keys)
+            else ""
+        )
+        at_frames = self.reduced.values[np.searchsorted(self.reduced.frames, np.arange(n_frames))]
+        ranges, errors = np.ptp(self.values, axis=0), np.abs(at_frames - self.values).max(axis=0)
+        is_moving = ranges > 1e-9 * max(1.0, float(np.abs(self.values).max()))
+        if not is_moving.any():
+            return name + keys
+        c = int(np.argmax(np.where(is_moving, errors / np.where(is_moving, ranges, 1.0), -1.0)))
+        return f"{name}{keys}; largest error {errors[c] / ranges[c]:.1%} of the range of {self.channels[c]}"
+
+
+def _parse_axes(axes: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Return the axes as lower-case letters; empty: all."""
+    if axes is None:
+        return ()
+    try:
+        letters = tuple(axes.replace(",", "").replace(" ", "") if isinstance(axes, str) else axes)
+    except TypeError:
+        letters = ()
+    if not letters or not all(isinstance(letter, str) and letter.lower() in ("x", "y", "z") for letter in letters):
+        raise OptionError(option="axes", value=axes, expected="x, y or z, or several of them")
+    return tuple(letter.lower() for letter in letters)
 
 
 def _feature_kind(motion: Motion, values: str) -> str:
@@ -124,7 +187,14 @@ def _feature_kind(motion: Motion, values: str) -> str:
 
 
 def _build_panels(
-    motion: Motion, feature_kind: str, joints: JointNames | None, sigma_s: float, *, saliency: bool
+    motion: Motion,
+    feature_kind: str,
+    joints: JointNames | None,
+    axes: tuple[str, ...],
+    sigma_s: float,
+    keys: Ints,
+    *,
+    saliency: bool,
 ) -> list[_Panel]:
     features = compute_features(motion, feature_kind, "body" if joints is None else joints)
     names = list(features.joints)
@@ -135,25 +205,74 @@ def _build_panels(
         top_names = sorted(names, key=lambda name: -spreads[name])[:DEFAULT_JOINTS]
         names = [name for name in names if name in top_names]
     elif len(names) > MAX_JOINTS:
-        raise OptionError(f"{len(names):,} joints", option="joints", expected=f"at most {MAX_JOINTS}")
+        raise OptionError(format_count(len(names), "joint", ","), option="joints", expected=f"at most {MAX_JOINTS}")
     unit, unit_scale = ("degrees", 1.0) if feature_kind == "euler" else ("metres", motion.metres_per_unit)
     if unit_scale is None:
         unit, unit_scale = "file units", 1.0
     panels = []
     for name in names:
-        columns = list(features.joints[name])
+        all_columns = features.joints[name]
+        places = [k for k, c in enumerate(all_columns) if not axes or features.columns[c].channel[0].lower() in axes]
+        columns = [all_columns[k] for k in places]
         own = Features(features.values[:, columns], features.fps, tuple(features.columns[c] for c in columns))
         channels = tuple(column.channel.removesuffix("rotation") for column in own.columns)
         panels.append(
             _Panel(
                 name,
                 unit,
+                unit_scale,
                 channels,
+                tuple(places),
                 unit_scale * own.values,
+                keys,
                 compute_joint_saliency(own, sigma_s) if saliency else None,
             )
         )
     return panels
+
+
+def sample_reduced(motion: Motion, reduced: KeyedMotion | Motion, width_px: float) -> tuple[Floats, Motion]:
+    """Return frames (N,), with keys also some between frames for a smooth line, and ``reduced`` at these frames.
+
+    ``reduced`` must have the joints and frames of ``motion``.
+    """
+    if isinstance(reduced, Motion):
+        check_comparable(motion, reduced)
+        return np.arange(motion.n_frames, dtype=np.float64), reduced
+    if not isinstance(reduced, KeyedMotion):
+        raise OptionError(type(reduced).__name__, option="reduced", expected="a KeyedMotion or a Motion")
+    check_comparable(motion, reduced.sample())
+    steps = round(width_px / SAMPLE_STEP_PX / max(1, motion.n_frames - 1))
+    steps = min(max(1, steps), MAX_SAMPLES_PER_FRAME)
+    frames = np.arange((motion.n_frames - 1) * steps + 1) / steps
+    return frames, reduced.sample(frames=frames)
+
+
+def _add_reduced_curves(
+    panels: list[_Panel],
+    motion: Motion,
+    reduced: KeyedMotion | Motion,
+    feature_kind: str,
+    width: float,
+    *,
+    own_keys: bool,
+) -> list[_Panel]:
+    """Return the panels with the curves of ``reduced``, and its keys with ``own_keys``."""
+    frames, other = sample_reduced(motion, reduced, width)
+    angles = np.deg2rad(motion.euler_curves())
+    with_curves = []
+    for panel in panels:
+        j = motion.skeleton.names.index(panel.joint)
+        if feature_kind == "euler":
+            near = np.stack([np.interp(frames, np.arange(motion.n_frames), angles[:, j, c]) for c in range(3)], axis=1)
+            order = motion.skeleton.rotation_orders[j]
+            values = np.rad2deg(nearest_angles(other.rotations[:, j], order, near))
+        else:
+            values = panel.unit_scale * other.world_positions()[:, j]
+        curves = _ReducedCurves(frames, values[:, list(panel.columns)])
+        keys = reduced.joint_keys(panel.joint) if own_keys and isinstance(reduced, KeyedMotion) else panel.keys
+        with_curves.append(replace(panel, reduced=curves, keys=keys))
+    return with_curves
 
 
 @dataclass(frozen=True)
@@ -172,13 +291,13 @@ class _Layout:
     full_area: Area  # from the first panel to the last
 
     @staticmethod
-    def build(panels: list[_Panel], motion: Motion, title: str, n_keys: int, width: float, panel_px: float) -> _Layout:
+    def build(panels: list[_Panel], motion: Motion, title: str, width: float, panel_px: float) -> _Layout:
         """Lay out the panels below each other with a common time axis, and the legend above them."""
-        legend = lay_out_legend(_legend_texts(panels[0], n_keys), EDGE_PX, width - 2 * EDGE_PX)
+        legend = lay_out_legend(_legend_texts(panels), EDGE_PX, width - 2 * EDGE_PX)
         head = EDGE_PX + (TITLE_PX + 8 if title else 0.0)
         top = head + ROW_PX * (legend[-1][0] + 2) + 4
         heights = [top + n * (panel_px + ROW_PX + GAP_PX) for n in range(len(panels))]
-        scales = [build_scale(Axis(), [panel.values], 0.0, panel_px, margin_share=0.06) for panel in panels]
+        scales = [build_scale(Axis(), _panel_values(panel), 0.0, panel_px, margin_share=0.06) for panel in panels]
         texts = [max_label_width(vertical_ticks(Axis(), scale)) for scale in scales]
         left = min(EDGE_PX + max(*texts, text_width("seconds", TEXT_PX) + 6, 0.0) + 10, 0.4 * width)
         right = width - EDGE_PX - 8
@@ -199,54 +318,77 @@ class _Layout:
         return _Layout(width, bottom + TIME_PX + 6, title, legend, head + 8, frames, tuple(panel_layouts), full_area)
 
 
-def _render(layout: _Layout, panels: list[_Panel], keys: Ints, fps: float, theme: Theme) -> str:
+def _panel_values(panel: _Panel) -> list[Floats]:
+    return [panel.values] if panel.reduced is None else [panel.values, panel.reduced.values]
+
+
+def _render(layout: _Layout, panels: list[_Panel], fps: float, theme: Theme) -> str:
     elements = []
     if layout.title:
         title = fit_text(layout.title, layout.width - 2 * EDGE_PX, TITLE_PX, bold=True)
         elements.append(text_element(EDGE_PX, EDGE_PX + TITLE_PX - 2, title, TITLE_PX, theme["ink"], bold=True))
     elements.append(draw_time_axis(layout.full_area, layout.frames, fps, theme))
-    elements.append(_render_legend(panels[0], len(keys), layout, theme))
-    key_xs = layout.frames.px(keys)
+    elements.append(_render_legend(panels, layout, theme))
     for n, (panel, (area, scale, saliency_area, saliency_scale)) in enumerate(zip(panels, layout.panels, strict=True)):
         elements.append(_render_panel_title(area, panel, theme))
         elements.append(draw_y(area, vertical_ticks(Axis(), scale), theme))
         if saliency_area is not None and saliency_scale is not None and panel.saliency is not None:
             elements.append(_render_saliency(saliency_area, layout.frames, saliency_scale, panel.saliency, theme))
         key_area = Area(area.left, area.top, area.right, (saliency_area or area).bottom)
-        elements.append(draw_key_lines(key_area, key_xs.tolist(), theme, heads=n == 0))
-        elements.append(_render_curves(panel, layout.frames, scale, area, keys, theme))
+        has_heads = n == 0 or not np.array_equal(panel.keys, panels[n - 1].keys)
+        if panel.reduced is not None:  # the dots are enough, and joints with their own keys have many
+            key_area = replace(key_area, bottom=key_area.top)
+        elements.append(draw_key_lines(key_area, layout.frames.px(panel.keys).tolist(), theme, heads=has_heads))
+        elements.append(_render_curves(panel, layout.frames, scale, area, theme))
     return "".join(elements)
 
 
 def _render_panel_title(area: Area, panel: _Panel, theme: Theme) -> str:
-    name = fit_text(f"{panel.joint}, {panel.unit}", area.width, TEXT_PX, bold=True)
+    name = fit_text(panel.title, area.width, TEXT_PX, bold=True)
     return text_element(area.left, area.top - 10, name, TEXT_PX, theme["ink"], bold=True)
 
 
-def _render_curves(panel: _Panel, frames: Scale, scale: Scale, area: Area, keys: Ints, theme: Theme) -> str:
+def _render_curves(panel: _Panel, frames: Scale, scale: Scale, area: Area, theme: Theme) -> str:
     lines = _panel_lines(panel)
     styles = LineStyles(lines)
-    elements = [draw_line(line, frames, scale, area.bottom, styles, theme) for line in lines]
+    elements = [_render_original(panel, c, line, frames, scale, theme) for c, line in enumerate(lines) if panel.reduced]
+    elements += [draw_line(line, frames, scale, area.bottom, styles, theme) for line in lines]
     for c, line in enumerate(lines):
         if panel.saliency is not None:
             rings = panel.saliency.frames[panel.saliency.columns == c]
             path = _dots_path(frames.px(rings), scale.px(panel.values[rings, c]), area)
             elements.append(
-                _stroke_dots(path, theme[line.colour], RING_PX) + _stroke_dots(path, theme["paper"], HOLE_PX)
+                stroke_dots(path, theme[line.colour], RING_PX) + stroke_dots(path, theme["paper"], HOLE_PX)
                 if path
                 else ""
             )
-        path = _dots_path(frames.px(keys), scale.px(panel.values[keys, c]), area)
-        elements.append(_stroke_dots(path, theme["key"], KEY_DOT_PX) if path else "")
+        heights = np.interp(panel.keys, np.asarray(line.x), np.asarray(line.y))
+        path = _dots_path(frames.px(panel.keys), scale.px(heights), area)
+        elements.append(stroke_dots(path, theme["key"], KEY_DOT_PX) if path else "")
     return "".join(elements)
 
 
+def _render_original(panel: _Panel, c: int, line: Line, frames: Scale, scale: Scale, theme: Theme) -> str:
+    """Render the original of a reduced curve: wide and pale."""
+    path = line_path(frames.px(np.arange(len(panel.values))), scale.px(panel.values[:, c]))
+    return pale_stroke(path, theme[line.colour])
+
+
+def pale_stroke(path: str, colour: str) -> str:
+    """Return the wide and pale stroke of an original under its reduced line."""
+    return (f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{number(ORIGINAL_PX)}" '
+            f'stroke-opacity="{ORIGINAL_OPACITY}" stroke-linejoin="round" stroke-linecap="round"/>')  # fmt: skip
+
+
 def _panel_lines(panel: _Panel) -> list[Line]:
-    at = np.arange(len(panel.values))
+    """Return the curves, or the reduced ones if there are any."""
+    at, values = np.arange(len(panel.values), dtype=np.float64), panel.values
+    if panel.reduced is not None:
+        at, values = panel.reduced.frames, panel.reduced.values
     few = len(at) < 2
     return [
-        Line(channel, at, panel.values[:, c], f"line{c}", width_px=1.5, dots=few)
-        for c, channel in enumerate(panel.channels)
+        Line(channel, at, values[:, c], f"line{place}", width_px=1.5, dots=few)
+        for c, (channel, place) in enumerate(zip(panel.channels, panel.columns, strict=True))
     ]
 
 
@@ -257,7 +399,8 @@ def _dots_path(xs: Floats, ys: Floats, area: Area) -> str:
     return "".join(f"M{number(x)} {number(y)}h0" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
 
 
-def _stroke_dots(path: str, colour: str, size: float) -> str:
+def stroke_dots(path: str, colour: str, size: float) -> str:
+    """Return dots at the points of a path of segments of length zero."""
     return f'<path d="{path}" stroke="{colour}" stroke-width="{number(size)}" stroke-linecap="round" fill="none"/>'
 
 
@@ -275,20 +418,34 @@ def _saliency_paths(path: str, mean: str, theme: Theme) -> str:
             f'<path d="{mean}" stroke="{theme["line3"]}" stroke-dasharray="2 2" fill="none"/>')  # fmt: skip
 
 
-def _legend_texts(panel: _Panel, n_keys: int) -> list[str]:
-    keys = [f"{n_keys:,} key{'s' * (n_keys != 1)}"] if n_keys else []
-    return [*panel.channels, *keys, *(["salient extremum", "saliency, dotted at 1"] if panel.saliency else [])]
+def _legend_texts(panels: list[_Panel]) -> list[str]:
+    texts = [*panels[0].channels, *_keys_texts(panels)]
+    if panels[0].reduced is not None:
+        texts += ["original", "reduced"]
+    return [*texts, *(["salient extremum", "saliency, dotted at 1"] if panels[0].saliency else [])]
 
 
-def _render_legend(panel: _Panel, n_keys: int, layout: _Layout, theme: Theme) -> str:
+def _keys_texts(panels: list[_Panel]) -> list[str]:
+    """Return the number of keys, if there are any; it differs between the panels if joints have their own."""
+    if not any(len(panel.keys) for panel in panels):
+        return []
+    is_shared = all(np.array_equal(panel.keys, panels[0].keys) for panel in panels)
+    return [format_count(len(panels[0].keys), "key", ",") if is_shared else "keys of each joint"]
+
+
+def _render_legend(panels: list[_Panel], layout: _Layout, theme: Theme) -> str:
     """Render the legend above the panels, in as many rows as needed."""
+    panel = panels[0]
     lines = _panel_lines(panel)
     styles = LineStyles(lines)
     signs = [draw_legend_sample(line, 0.0, -4.0, styles, theme) for line in lines]
     dot, wide = f"M{number(SAMPLE_PX - 6)} -4h0", number(SAMPLE_PX)
-    signs += [_stroke_dots(dot, theme["key"], KEY_DOT_PX)] if n_keys else []
+    signs += [stroke_dots(dot, theme["key"], KEY_DOT_PX)] if _keys_texts(panels) else []
+    if panel.reduced is not None:
+        thin = f'<path d="M0 -4h{wide}" fill="none" stroke="{theme["ink"]}" stroke-width="1.5"/>'
+        signs += [pale_stroke(f"M3 -4h{number(SAMPLE_PX - 6)}", theme["ink"]), thin]
     if panel.saliency is not None:
-        signs.append(_stroke_dots(dot, theme["ink"], RING_PX) + _stroke_dots(dot, theme["paper"], HOLE_PX))
+        signs.append(stroke_dots(dot, theme["ink"], RING_PX) + stroke_dots(dot, theme["paper"], HOLE_PX))
         signs.append(_saliency_paths(f"M0 0l{wide} -8V0z", f"M0 -4h{wide}", theme))
     elements = []
     for sign, (row, left, label) in zip(signs, layout.legend, strict=True):
@@ -299,13 +456,14 @@ def _render_legend(panel: _Panel, n_keys: int, layout: _Layout, theme: Theme) ->
     return "".join(elements)
 
 
-def _describe(motion: Motion, panels: list[_Panel], n_keys: int) -> str:
+def _describe(motion: Motion, panels: list[_Panel]) -> str:
     names = ", ".join(panel.joint for panel in panels)
-    keys = f", {n_keys:,} keys marked" if n_keys else ""
+    keys = "".join(f", {text}{'' if text.endswith('joint') else ' marked'}" for text in _keys_texts(panels))
+    curves = "Motion curves" if panels[0].reduced is None else "Motion curves, original and reduced,"
     ranges = "; ".join(
         f"{p.joint} {p.values.min():.4g} to {p.values.max():.4g} {p.unit}" for p in panels[:DEFAULT_JOINTS]
     )
-    return f"Motion curves of {motion.name}: {names} over {motion.duration_s:.2f} s{keys}. {ranges}."
+    return f"{curves} of {motion.name}: {names} over {motion.duration_s:.2f} s{keys}. {ranges}."
 
 
 @dataclass(frozen=True)

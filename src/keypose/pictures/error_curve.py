@@ -10,7 +10,7 @@ from typing import TypeAlias
 import numpy as np
 
 from keypose.arrays import Floats
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count, format_count_range
 from keypose.model import Ladder, Selection
 from keypose.model.selection import NOISE
 from keypose.options import check_option_int
@@ -131,7 +131,7 @@ def _check_chosen(chosen: int | Selection | None, ladder: Ladder) -> int | None:
         return None
     if isinstance(chosen, Selection) and chosen.n_frames != ladder.n_frames:
         raise OptionError(
-            f"keys of {chosen.n_frames:,} frames",
+            f"keys of {format_count(chosen.n_frames, 'frame', ',')}",
             option="chosen",
             expected=f"those of the {ladder.n_frames:,} of the ladder",
         )
@@ -159,7 +159,7 @@ def _marks(ladder: Ladder, stop_points: _StopPoints | None, n_chosen: int | None
         cost = float(visible_costs[ladder.counts == keys][0])
         return Mark(keys, label, None if np.isnan(cost) else cost, colour, dashed=True, drop=True, shape=shape)
 
-    marks = [] if n_chosen is None else [mark(n_chosen, f"{n_chosen:,} keys chosen", "key")]
+    marks = [] if n_chosen is None else [mark(n_chosen, f"{format_count(n_chosen, 'key', ',')} chosen", "key")]
     if stop_points is not None:
         marks += [mark(keys, f"cliff {keys:,}", "cliff", "diamond") for keys in stop_points.cliffs]
         marks += (
@@ -197,11 +197,14 @@ def _describe(
     for name, ladder in ladders_by_name.items():
         first, last = int(ladder.counts[0]), int(ladder.counts[-1])
         costs = f"{ladder.cost_values[0]:.3g} to {ladder.cost_values[-1]:.3g}{' ' * bool(unit)}{unit}"
-        sentences.append(f"{name}: cost {costs} for {first:,} to {last:,} keys of {ladder.n_frames:,} frames")
+        sentences.append(
+            f"{name}: cost {costs} for {format_count_range(first, last, 'key', ',')} of "
+            f"{format_count(ladder.n_frames, 'frame', ',')}"
+        )
     if stop_points is not None and stop_points.cliffs:
         sentences.append(f"cliffs at {', '.join(map(str, stop_points.cliffs))} keys")
     if stop_points is not None and stop_points.knee:
-        sentences.append(f"no cliff; the knee is at {stop_points.knee} keys")
+        sentences.append(f"no cliff; the knee is at {format_count(stop_points.knee, 'key')}")
     if n_chosen is not None:
-        sentences.append(f"{n_chosen} keys chosen")
+        sentences.append(f"{format_count(n_chosen, 'key')} chosen")
     return "Error against keys. " + ". ".join(sentences) + "."

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keypose.arrays import Floats, runs
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.model import Skeleton
 from keypose.pictures.chart.axes import TEXT_PX, TIME_PX, Area, draw_key_lines, draw_time_axis, frame_scale
 from keypose.pictures.chart.chart import EDGE_PX, TITLE_PX, check_width
@@ -75,7 +75,8 @@ def heat_map(
     key_indices = key_frames(keys, len(numbers))
     worst = np.unravel_index(int(numbers.argmax()), numbers.shape)
     alt_text = (
-        f"{title or 'Heat map'}: {quantity} of {len(names):,} rows over {len(numbers) / rate:.2f} s. The most is "
+        f"{title or 'Heat map'}: {quantity} of {format_count(len(names), 'row', ',')} "
+        f"over {len(numbers) / rate:.2f} s. The most is "
         f"{numbers[worst]:.3g} {unit}, {names[int(worst[1])]} at frame {int(worst[0])}. {omission_note}"
     ).strip()
     body = _render(layout, numbers[:, [row for row, _, _ in selected_rows]], step, rate, title, colours)
@@ -115,7 +116,11 @@ def _select_rows(numbers: Floats, rows: Skeleton | Sequence[str]) -> tuple[list[
     maxima = numbers.max(axis=0)
     row_indices = sorted(np.argsort(-maxima, kind="stable")[:MAX_ROWS].tolist())
     n_omitted = len(maxima) - len(row_indices)
-    omission_note = f"{n_omitted:,} rows with the smallest numbers are left out." if n_omitted else ""
+    omission_note = (
+        f"{format_count(n_omitted, 'row', ',')} with the smallest numbers {'is' if n_omitted == 1 else 'are'} left out."
+        if n_omitted
+        else ""
+    )
     if not isinstance(rows, Skeleton):
         return [(row, "middle", False) for row in row_indices], omission_note
     selected_rows: list[tuple[int, Side, bool]] = []

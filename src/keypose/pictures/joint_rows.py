@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from keypose.arrays import Ints, freeze, freeze_ints
-from keypose.errors import ModelError, OptionError
+from keypose.errors import ModelError, OptionError, format_count
 from keypose.model import KeyedMotion, Selection, Skeleton
 
 Side = Literal["left", "middle", "right"]
@@ -74,7 +74,9 @@ def key_frames(keys: Keys, n_frames: int) -> Ints:
     if isinstance(keys, Selection | KeyedMotion):
         frames = keys.frames if isinstance(keys, Selection) else keys.keys
         if keys.n_frames != n_frames:
-            raise OptionError(f"keys of {keys.n_frames} frames", expected=f"those of the {n_frames} that are shown")
+            raise OptionError(
+                f"keys of {format_count(keys.n_frames, 'frame')}", expected=f"those of the {n_frames} that are shown"
+            )
         return frames
     if isinstance(keys, str | PathLike):  # a path as second argument
         raise OptionError(option="keys", value=keys, expected="frames, a Selection or a KeyedMotion; files are path=")

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import os
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from importlib.resources import files
+from pathlib import Path
+from types import MappingProxyType
+from urllib.parse import quote
 
 from keypose.errors import OptionError
 from keypose.pictures.svg import Picture, page_css
@@ -18,6 +22,7 @@ from keypose.validation import clean_line
 
 __all__ = [
     "Cell",
+    "Link",
     "Section",
     "code",
     "details",
@@ -33,8 +38,23 @@ __all__ = [
 
 MAX_DEPTH = 5  # of nested sections; the title of the page is h1
 
-Cell = str | float | int | None  # text is escaped, numbers are right-aligned, None is a dash
 MAX_NOTE_LENGTH = 500  # characters
+
+
+@dataclass(frozen=True)
+class Link:
+    """A link to another file; ``path`` is relative to the page."""
+
+    text: str
+    path: Path
+
+    def html(self) -> str:
+        """Return the link as HTML."""
+        href = quote(os.fsencode(self.path.as_posix()))
+        return f'<a href="{href}">{escape_text(self.text)}</a>'
+
+
+Cell = str | Link | float | int | None  # text is escaped, numbers are right-aligned, None is a dash
 
 
 @dataclass(frozen=True)
@@ -54,13 +74,14 @@ def page(
     intro: str = "",
     scripts: Sequence[str] = (),
     styles: Sequence[str] = (),
-    foot: str = "",
+    footer: str = "",
+    metadata: Mapping[str, str] = MappingProxyType({}),
 ) -> str:
     """Return an HTML document that opens from disk without requests, prints, and has light and dark colours.
 
     ``intro`` is HTML between the title and the contents, ``foot`` HTML at the end. ``scripts`` and ``styles`` are
-    JavaScript and CSS source, each included once; the content security policy allows only these scripts. The same
-    arguments always result in the same bytes.
+    JavaScript and CSS source, each included once; the content security policy allows only these scripts. ``metadata``
+    are texts for programs, by name, at the start of the file. The same arguments always result in the same bytes.
     """
     _check_ids(sections)
     all_scripts = tuple(dict.fromkeys((read_package_text("keypose.pictures", "page.js"), *scripts)))
@@ -68,8 +89,9 @@ def page(
     for text, end in [(text, "</script") for text in all_scripts] + [(text, "</style") for text in all_styles]:
         if end in text.lower() or "<!--" in text:
             raise OptionError(f"a script or style with {end} or <!-- in it", expected="one that can stand in a page")
+    data = "".join(f'<meta name="{name}" content="{escape(text)}">\n' for name, text in metadata.items())
     return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n{data}'
         f'<meta http-equiv="Content-Security-Policy" content="{_content_security_policy(all_scripts)}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="color-scheme" content="light dark">\n'
@@ -79,7 +101,7 @@ def page(
         '<button type="button" class="theme" hidden>Dark</button></header>\n'
         f'{_render_contents(sections)}<main id="content" tabindex="-1">\n{intro}'
         f"{''.join(_render_section(each, 2) for each in sections)}</main>\n"
-        + (f'<footer class="foot">{foot}</footer>\n' if foot else "")
+        + (f'<footer class="footer">{footer}</footer>\n' if footer else "")
         + "".join(f"<script>{text}</script>\n" for text in all_scripts)
         + "</body>\n</html>\n"
     )
@@ -182,9 +204,14 @@ def table(
 def _row(row: Sequence[Cell], digits: int, row_heads: bool) -> str:
     cells = []
     for index, value in enumerate(row):
-        is_number = not isinstance(value, str)
-        attribute = ' class="number"' if is_number else ""
-        text = escape_text(value) if isinstance(value, str) else _format_cell(value, digits)
+        attribute = "" if isinstance(value, str | Link) else ' class="number"'
+        text = (
+            escape_text(value)
+            if isinstance(value, str)
+            else value.html()
+            if isinstance(value, Link)
+            else _format_cell(value, digits)
+        )
         cells.append(
             f'<th scope="row"{attribute}>{text}</th>' if index == 0 and row_heads else f"<td{attribute}>{text}</td>"
         )

@@ -13,8 +13,9 @@ from os import PathLike
 from pathlib import Path
 from typing import Literal
 
-from keypose.errors import MissingExtra, OptionError, format_value
+from keypose.errors import OptionError, format_value
 from keypose.formats.base import write_atomically
+from keypose.formats.figure import SIDE_COLOURS
 from keypose.options import check_option_number
 from keypose.options.pictures import PngOptions
 from keypose.validation import check_path, clean_line
@@ -33,7 +34,6 @@ TONES = 6  # of a body: 0 is the farthest
 STEPS = 9  # of a colour scale: heat maps, angles of swings
 SERIES = 10  # number of distinct colours of lines
 
-_BODY = {"left": "#d9480f", "middle": "#868e96", "right": "#4dabf7"}
 _SHADE = "#10141c"  # mixed into the colour of the shaded side of limbs
 _HOT = ("#ffd43b", "#f76707", "#a61e4d")  # on light paper
 _LINES = ("#1864ab", "#d9480f", "#2b8a3e", "#862e9c", "#e67700", "#0b7285", "#c2255c", "#5c940d", "#364fc7", "#795548")
@@ -120,18 +120,16 @@ class Picture:
                 f'style="max-width:100%;height:auto" src="data:image/svg+xml;base64,{data}">')  # fmt: skip
 
     def png(self, scale: float = 2.0) -> bytes:
-        """Return the picture as PNG with ``scale`` pixels per px; needs the extra ``png``."""
+        """Return the picture as PNG with ``scale`` pixels per px."""
         factor = check_option_number(PngOptions, "scale", scale)
         if self.width * self.height * factor * factor > MAX_PIXELS:
             raise OptionError(
                 f"a PNG of {self.width * factor:.0f} x {self.height * factor:.0f} pixels",
                 expected=f"at most {MAX_PIXELS:,} in all: take a smaller scale",
             )
-        try:
-            import font_source_sans_pro as fonts
-            import resvg_py
-        except ImportError:
-            raise MissingExtra("PNG pictures need", "pip install 'keypose[png]' (SVG needs nothing)") from None
+        import font_source_sans_pro as fonts  # here, as most pictures are only SVG
+        import resvg_py
+
         # The packaged font comes first, so that pictures are equal on every machine; system fonts are only used for
         # other scripts.
         files = [fonts.SourceSansPro, fonts.SourceSansProSemibold]
@@ -220,7 +218,7 @@ def _colours(paper: str, ink: str, far: str, lit: str) -> dict[str, str]:
         "cliff": "#0b7285" if paper > "#8" else "#66d9e8",
         "contact": "#5c940d" if paper > "#8" else "#a9e34b",
     }
-    for side, colour in _BODY.items():
+    for side, colour in SIDE_COLOURS.items():
         for tone in range(TONES):
             share = tone / (TONES - 1)
             plain[f"{side}{tone}"] = mix(mix(colour, far, 0.42 * (1 - share)), lit, 0.12 * share)

@@ -9,7 +9,7 @@ from os import PathLike
 import numpy as np
 
 from keypose.arrays import runs
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.features import JointNames, resolve_joints
 from keypose.options import check_option_number
 from keypose.options.pictures import ThemeName, TimelineOptions
@@ -29,9 +29,9 @@ from keypose.pictures.svg import (
     text_element,
     text_width,
 )
-from keypose.swings import Swings
+from keypose.swings import Action, Actions, Swings
 from keypose.swings.timeline import Bar, ContactBar, Row, Timeline
-from keypose.validation import check_text
+from keypose.validation import check_bool, check_text
 
 MAX_DEFAULT_ROWS = 60  # without ``joints``; the joints that swing longest are drawn
 MAX_ROWS = 400
@@ -43,10 +43,12 @@ ANGLES = (0.0, 5.0, 10.0, 20.0, 30.0, 45.0, 60.0, 90.0, 120.0)  # degrees at whi
 SWING_SHARE = 0.72  # heights of bars as shares of a row
 REST_SHARE = 0.12
 CONTACT_SHARE = 0.36
+ACTION_SHARE = 0.86
 MIN_BAR_PX = 1.0  # minimum width of a bar
 SWING_GAP_PX = 0.7  # removed from the end of each swing, to separate it from the next one
 MAX_BARS_PER_PX = 0.5  # with more, only the largest swing of each px is drawn
 BOX_PX = 26.0  # width of each shade in the legend
+ACTION_ROWS = ("body", "left arm", "right arm", "left leg", "right leg")
 ANGLE_TEXT = "angle of a swing"
 GAP_TEXT = "blank: interpolated"
 
@@ -57,6 +59,7 @@ def timeline(
     *,
     keys: Keys = None,
     joints: JointNames | None = None,
+    actions: bool | Actions = False,
     title: str | None = None,
     width_px: float = 960.0,
     row_px: float = 15.0,
@@ -68,32 +71,38 @@ def timeline(
 
     Rests are thin lines, spans stored as keys are hatched, and foot contacts have a row below their leg. ``keys`` (a
     Selection, a KeyedMotion or frames) are vertical lines. By default joints that are excluded from swings, such as
-    fingers, and joints that hardly rotate have no row; ``joints`` names the rows explicitly. ``legend`` explains the
-    signs, ``title`` is the name of the motion by default, ``width_px`` and ``row_px`` are the width and the height of a
-    row, and ``theme`` is ``light``, ``dark``, ``page`` or ``notebook``. With ``path`` the picture is saved as well.
+    fingers, and joints that hardly rotate have no row; ``joints`` names the rows explicitly. ``actions`` adds rows with
+    the actions of each limb and of the body; those of ``swings.actions(capture)`` may be passed instead of True.
+    ``legend`` explains the signs, ``title`` is the name of the motion by default, ``width_px`` and ``row_px`` are the
+    width and the height of a row, and ``theme`` is ``light``, ``dark``, ``page`` or ``notebook``. With ``path`` the
+    picture is saved as well.
     """
     if not isinstance(swings, Swings):
         raise OptionError(type(swings).__name__, expected="Swings, as kp.swings gives them")
     target = None if path is None else picture_path(path)
     colours = find_theme(theme)
-    width = check_width(width_px)
+    width, has_legend = check_width(width_px), check_bool("legend", legend)
     name = swings.name if title is None else check_text("title", title)
     data = swings.timeline()
     joint_indices, omission_note = _select_joints(swings, data, joints)
+    visible_actions = _resolve_actions(swings, actions)
+    if visible_actions is not None and not len(visible_actions):
+        reason = visible_actions.notes[0] if visible_actions.notes else "no actions"
+        omission_note = f"{reason[0].upper()}{reason[1:]}. {omission_note}".strip()
     regions = group_joints(swings.skeleton, joint_indices)
     height_of_row = check_option_number(TimelineOptions, "row_px", row_px)
-    layout = _lay_out(data, regions, name, width, height_of_row)
+    layout = _lay_out(data, regions, visible_actions, name, width, height_of_row)
     key_indices = key_frames(keys, swings.n_frames)
     body = _render(data, layout, [layout.frames.at(float(frame)) for frame in key_indices.tolist()], colours)
     height = layout.area.bottom + TIME_PX + 4
-    if legend:
+    if has_legend:
         rows = [data.rows[j] for j in joint_indices]
         legend_svg, legend_height = draw_legend(
             rows, bool(layout.feet), len(key_indices), omission_note, width, colours
         )
         body += f'<g transform="translate(0 {number(height + 4)})">{legend_svg}</g>'
         height += 4 + legend_height
-    alt_text = _describe(data, joint_indices, omission_note, len(key_indices))
+    alt_text = _describe(data, joint_indices, visible_actions, omission_note, len(key_indices))
     svg = document(body, width, height, colours, title=layout.title or "swings", alt_text=alt_text)
     picture = Picture(svg, width, height, alt_text)
     if target is not None:
@@ -114,6 +123,16 @@ class _Layout:
     regions: tuple[tuple[BodyRegion, float, float], ...]  # region, top and bottom
     rows: tuple[tuple[int, float], ...]  # joint and y of the middle of its row
     feet: tuple[tuple[str, float], ...]  # foot and y of the middle of its contact row
+    actions: tuple[ActionRow, ...]
+
+
+@dataclass(frozen=True)
+class ActionRow:
+    """The actions of one limb or of the body, in lanes so that no two of a lane overlap; positions in px."""
+
+    limb: str  # "right leg"; "body"
+    top: float
+    lanes: tuple[tuple[Action, ...], ...]
 
 
 def _select_joints(swings: Swings, data: Timeline, joints: JointNames | None) -> tuple[list[int], str]:
@@ -121,7 +140,7 @@ def _select_joints(swings: Swings, data: Timeline, joints: JointNames | None) ->
     if joints is not None:
         indices = resolve_joints(swings.skeleton, joints).tolist()
         if len(indices) > MAX_ROWS:
-            raise OptionError(f"{len(indices):,} joints", option="joints", expected=f"at most {MAX_ROWS}")
+            raise OptionError(format_count(len(indices), "joint", ","), option="joints", expected=f"at most {MAX_ROWS}")
         return indices, ""
     active = [j for j, row in enumerate(data.rows) if not row.left_out and any(b.kind != "rest" for b in row.bars)]
     n_raw = sum(row.left_out for row in data.rows)
@@ -138,15 +157,53 @@ def _select_joints(swings: Swings, data: Timeline, joints: JointNames | None) ->
     return selected, f"Joints without a row: {summary}." if summary else ""
 
 
-def _lay_out(data: Timeline, regions: Sequence[BodyRegion], title: str, width: float, row_px: float) -> _Layout:
+def _resolve_actions(swings: Swings, actions: bool | Actions) -> Actions | None:
+    """Return the actions to show; None for none."""
+    if isinstance(actions, Actions):
+        if (actions.n_frames, actions.fps) != (swings.n_frames, swings.fps):
+            raise OptionError(
+                f"actions of {format_count(actions.n_frames, 'frame')} at {actions.fps:g} fps",
+                expected=f"those of the {swings.n_frames} at {swings.fps:g} that are shown",
+            )
+        return actions
+    return swings.actions() if check_bool("actions", actions) else None
+
+
+def group_actions(actions: Actions) -> dict[str, list[list[Action]]]:
+    """Return the actions of the body and of each limb that has any, in lanes without overlaps."""
+    rows: dict[str, list[list[Action]]] = {name: [] for name in ACTION_ROWS}
+    whole_body = [action for action in actions.body_actions if not action.limbs]
+    for action in sorted((*whole_body, *actions.limb_actions), key=lambda action: (action.start, action.end)):
+        lanes = rows[action.limbs[0] if action.limbs else "body"]
+        free_lane = next((lane for lane in lanes if lane[-1].end <= action.start), None)
+        if free_lane is None:
+            lanes.append([action])
+        else:
+            free_lane.append(action)
+    return {name: lanes for name, lanes in rows.items() if lanes}
+
+
+def _lay_out(
+    data: Timeline,
+    regions: Sequence[BodyRegion],
+    actions: Actions | None,
+    title: str,
+    width: float,
+    row_px: float,
+) -> _Layout:
     text_px = min(TEXT_PX, row_px - 1)
     feet_of = {f"{foot} leg": foot for foot in dict.fromkeys(contact.foot for contact in data.contacts)}
     names = [fit_text(data.rows[j].joint, MAX_NAME_SHARE * width, text_px) for region in regions for j in region.joints]
-    widths = [text_width(name, text_px) for name in names] + [text_width("on the ground", text_px)]
+    groups = {} if actions is None else group_actions(actions)
+    widths = [text_width(name, text_px) for name in (*names, "on the ground", *groups)]
     left = EDGE_PX + max(widths) + 16
     top = EDGE_PX + (TITLE_PX + 8 if title else 0.0) + KEY_PX
     y = top
-    rows, feet, region_spans = [], [], []
+    rows, feet, region_spans, action_rows = [], [], [], []
+    for name, lanes in groups.items():
+        action_rows.append(ActionRow(name, y, tuple(map(tuple, lanes))))
+        y += row_px * len(lanes)
+    y += REGION_GAP_PX * bool(groups)
     for limb in regions:
         start = y
         for joint in limb.joints:
@@ -160,7 +217,9 @@ def _lay_out(data: Timeline, regions: Sequence[BodyRegion], title: str, width: f
     bottom = max(y - REGION_GAP_PX, top + row_px)
     area = Area(left, top, width - EDGE_PX - 8, bottom)
     frames = frame_scale(data.n_frames, area.left, area.right)
-    return _Layout(width, title, area, frames, row_px, text_px, tuple(region_spans), tuple(rows), tuple(feet))
+    return _Layout(
+        width, title, area, frames, row_px, text_px, tuple(region_spans), tuple(rows), tuple(feet), tuple(action_rows)
+    )
 
 
 def _render(data: Timeline, layout: _Layout, keys: list[float], theme: Theme) -> str:
@@ -170,9 +229,11 @@ def _render(data: Timeline, layout: _Layout, keys: list[float], theme: Theme) ->
         title = fit_text(layout.title, layout.width - 2 * EDGE_PX, TITLE_PX, bold=True)
         elements.append(text_element(EDGE_PX, EDGE_PX + TITLE_PX - 2, title, TITLE_PX, theme["ink"], bold=True))
     elements += [_render_region(region, top, bottom, layout, theme) for region, top, bottom in layout.regions]
+    elements += [_render_action_panel(row, layout, theme) for row in layout.actions]
     elements.append(draw_time_axis(area, layout.frames, data.fps, theme))
     rows = [(data.rows[joint], y) for joint, y in layout.rows]
     elements.append(draw_bars(rows, layout.frames, layout.row_px, theme))
+    elements += [_render_actions(row, layout, theme) for row in layout.actions]
     for row, y in rows:
         name = fit_text(row.joint, MAX_NAME_SHARE * layout.width, layout.text_px)
         elements.append(
@@ -202,15 +263,57 @@ def _render_region(region: BodyRegion, top: float, bottom: float, layout: _Layou
                      f'stroke-width="4"{dash}><title>{region.name}</title></path>')  # fmt: skip
 
 
-def _describe(data: Timeline, joint_indices: Iterable[int], omission_note: str, n_keys: int) -> str:
+def _render_action_panel(row: ActionRow, layout: _Layout, theme: Theme) -> str:
+    """Render the background of a row of actions, its name and a stripe for its side."""
+    area, bottom = layout.area, row.top + layout.row_px * len(row.lanes)
+    panel = (f'<rect x="{number(area.left)}" y="{number(row.top)}" width="{number(area.width)}" '
+             f'height="{number(bottom - row.top)}" fill="{theme["panel"]}"/>')  # fmt: skip
+    side, x = _side_of(row.limb), layout.area.left - 6
+    dash = ' stroke-dasharray="3 2"' if side == "right" else ""
+    stripe = (f'<path d="M{number(x)} {number(row.top)}V{number(bottom)}" stroke="{theme[f"{side}4"]}" '
+              f'stroke-width="4"{dash}/>')  # fmt: skip
+    y = row.top + layout.row_px / 2 + 0.35 * layout.text_px
+    name = text_element(area.left - 12, y, row.limb, layout.text_px, theme["ink"], anchor="end")
+    return panel + stripe + name
+
+
+def _render_actions(row: ActionRow, layout: _Layout, theme: Theme) -> str:
+    """Render the bars of a row of actions, with what happens where there is space up to the next one."""
+    elements = []
+    for n, lane in enumerate(row.lanes):
+        y = row.top + layout.row_px * (n + 0.5)
+        path = ""
+        limits = [*layout.frames.px([action.start for action in lane[1:]]).tolist(), layout.area.right]
+        for action, limit in zip(lane, limits, strict=True):
+            start, end = layout.frames.px((action.start, action.end)).tolist()
+            path += f"M{number(start)} {number(y)}h{number(max(end - start - SWING_GAP_PX, MIN_BAR_PX))}"
+            texts = (action.phrase, action.kind) if row.limb == "body" else (action.kind,)
+            label = next((text for text in texts if text_width(text, layout.text_px) <= limit - start - 2), "")
+            if label:
+                elements.append(text_element(start + 2, y + 0.35 * layout.text_px, label, layout.text_px, theme["ink"]))
+        bars = (f'<path data-bars="action" d="{path}" stroke="{theme[f"{_side_of(row.limb)}4"]}" stroke-opacity="0.4" '
+                f'stroke-width="{number(ACTION_SHARE * layout.row_px)}" fill="none"/>')  # fmt: skip
+        elements.insert(0, bars)
+    return "".join(elements)
+
+
+def _side_of(limb: str) -> str:
+    return limb.split()[0] if " " in limb else "middle"
+
+
+def _describe(
+    data: Timeline, joint_indices: Iterable[int], actions: Actions | None, omission_note: str, n_keys: int
+) -> str:
     rows: list[Row] = [data.rows[j] for j in joint_indices]
     swings = [bar for row in rows for bar in row.bars if bar.kind == "swing"]
     widest = max((bar.angle_deg or 0.0 for bar in swings), default=0.0)
     texts = [
-        f"Timeline of {data.name}: {len(swings):,} swings of {len(rows):,} joints in {data.duration_s:.2f} s",
+        f"Timeline of {data.name}: {format_count(len(swings), 'swing', ',')} of "
+        f"{format_count(len(rows), 'joint', ',')} in {data.duration_s:.2f} s",
         f"the widest turns by {widest:.0f} degrees" * bool(swings),
-        f"{n_keys:,} keys" * bool(n_keys),
+        format_count(n_keys, "key", ",") * bool(n_keys),
         f"{len(data.contacts):,} foot contacts" * bool(data.contacts),
+        "" if actions is None else f"{format_count(len(actions), 'action', ',')}",
     ]
     return f"{', '.join(filter(None, texts))}. {omission_note}".strip()
 
@@ -295,7 +398,7 @@ def draw_legend(
         elements.append(text_element(x, y, ANGLE_TEXT, TEXT_PX, theme["ink"]))
         x += text_width(ANGLE_TEXT, TEXT_PX) + 14
     hatch = ' stroke-dasharray="1 2"'
-    key = f"{n_keys:,} key{'s' * (n_keys != 1)}"
+    key = format_count(n_keys, "key", ",")
     signs = (
         ("rest", "rest" in kinds, _draw_line(theme["muted"], 2.0)),
         ("stored as keys", "keys" in kinds, _draw_line(theme["muted"], 10.0, hatch)),

@@ -10,6 +10,7 @@ import keypose
 from keypose.api.compare import COMPARED_METHODS, REFERENCES, Comparison, MedianRow
 from keypose.api.compare.comparison import find_best
 from keypose.api.compare.tables import format_number
+from keypose.errors import format_count
 from keypose.pictures.comparison.curves import MEASURES, plot_error_curves, plot_value_curves
 from keypose.pictures.page import Section, code, details, escape_text, facts, figure, notes, page
 from keypose.validation import clean_line
@@ -84,7 +85,7 @@ def comparison_page(
         sections,
         intro=_render_intro(comparison, len(failures)),
         styles=(STYLE,),
-        foot=f"keypose {keypose.__version__}",
+        footer=f"keypose {keypose.__version__}",
     )
 
 
@@ -168,7 +169,8 @@ def _curve_sections(comparison: Comparison) -> list[Section]:
 def _caption(comparison: Comparison, label: str) -> str:
     has_many_clips = len(comparison.clips) > 1
     return label.capitalize() + (
-        f", median over {len(comparison.clips)} clips; between measurements curves are straight on these scales"
+        f", median over {format_count(len(comparison.clips), 'clip')}; between "
+        "measurements curves are straight on these scales"
         if has_many_clips
         else ""
     )
@@ -190,12 +192,15 @@ def _clips_section(comparison: Comparison) -> Section:
     blocks = []
     for clip, clip_comparison in islice(comparison.by_clip().items(), MAX_CLIPS):
         first = clip_comparison.rows[0]
-        summary = f"{clip.name}: {first.frames:,} frames at {first.fps:g} fps, {first.joints:,} joints"
+        summary = (
+            f"{clip.name}: {format_count(first.frames, 'frame', ',')} at {first.fps:g} "
+            f"fps, {format_count(first.joints, 'joint', ',')}"
+        )
         blocks.append(
             details(summary, facts([("file", clip.source)] if clip.source else []) + errors_table(clip_comparison))
         )
     more = len(comparison.clips) - MAX_CLIPS
-    omission = f"<p>And {more:,} more clips: the table of rows has all.</p>\n" if more > 0 else ""
+    omission = f"<p>And {format_count(more, 'more clip', ',')}: the table of rows has all.</p>\n" if more > 0 else ""
     return Section("clips", "Clip by clip", "".join(blocks) + omission)
 
 

@@ -17,9 +17,9 @@ __all__ = ["Body", "Hull", "Kind", "Side", "build_body"]
 MAX_HULLS = 350  # maximum number of hulls of a figure; the shortest limbs are omitted and counted
 PLAIN_RADIUS = (0.006, 0.16, 0.04)  # of unrecognised limbs: minimum, per length, maximum; heights
 MARKER_RADIUS = 0.011  # heights
+JOINT_RADIUS = 0.03  # of the joints of a figure whose bones have no length, heights
 ROD_RADIUS = 0.0045  # of rods between markers, heights
 MIN_LENGTH = 0.003  # heights; shorter limbs are not drawn
-HELPER_WORDS = ("twist", "roll", "helper", "target", "pole", "ctrl", "control")
 
 
 @cache_weakly
@@ -43,16 +43,18 @@ def _build_plain_hulls(
     """Return the longest limbs not covered by ``builder``, and markers; and the number of omitted hulls."""
     parents = sample.parents
     connected_points = np.flatnonzero(parents >= 0)
-    ends = [int(c) for c in connected_points if c not in builder.hidden_points and not _is_helper(sample, int(c))]
+    hidden_points = builder.hidden_points | _auxiliary_points(sample)
+    ends = [c for c in connected_points.tolist() if c not in hidden_points]
     lengths = np.median(np.linalg.norm(sample.world[:, ends] - sample.world[:, parents[ends]], axis=-1), axis=0)
     by_length = np.argsort(-lengths, kind="stable")
     visible = [k for k in by_length.tolist() if lengths[k] > MIN_LENGTH * sample.size]
     limbs = [_build_limb(sample, ends[k], float(lengths[k]), sides) for k in visible[:max_hulls]]
     connected = {*connected_points.tolist(), *parents[connected_points].tolist()}
     isolated = [] if builder.hulls else [p for p in range(len(parents)) if p not in connected]
-    if not limbs and not builder.hulls and not isolated:
-        isolated = [0]  # all points coincide
-    radius = MARKER_RADIUS * sample.size
+    has_no_length = not limbs and not builder.hulls and not isolated  # bones as of an animated box
+    if has_no_length:
+        isolated = list(range(len(parents)))
+    radius = (JOINT_RADIUS if has_no_length else MARKER_RADIUS) * sample.size
     n_free = max(0, max_hulls - len(limbs))
     dots = [Hull((p,), (radius,), sides[p] if p < len(sides) else "middle", "marker") for p in isolated[:n_free]]
     rods = (
@@ -60,7 +62,7 @@ def _build_plain_hulls(
             _build_rod(isolated[a], isolated[b], sample, sides)
             for a, b in find_links(sample.world[:, isolated], sample.size)
         ]
-        if dots
+        if dots and not has_no_length
         else []
     )
     return limbs + rods + dots, len(visible) + len(isolated) - len(limbs) - len(dots)
@@ -78,9 +80,8 @@ def _build_rod(a: int, b: int, sample: Sample, sides: list[Side]) -> Hull:
     return Hull((a, b), (ROD_RADIUS * sample.size,) * 2, side, "limb")
 
 
-def _is_helper(sample: Sample, point: int) -> bool:
-    """Return whether a joint is a rig helper, by its name."""
-    if point >= sample.skeleton.n_joints:
-        return False
-    body_part = sample.skeleton.anatomy.body_parts[point] or ""
-    return any(word in body_part for word in HELPER_WORDS)
+def _auxiliary_points(sample: Sample) -> set[int]:
+    """Return the joints to which no limb leads, and their end sites."""
+    joints = sample.skeleton.anatomy.auxiliary_joints
+    n_joints, n_points = sample.skeleton.n_joints, len(sample.parents)
+    return {*joints, *(end for end in range(n_joints, n_points) if int(sample.parents[end]) in joints)}

@@ -289,7 +289,7 @@ def sample_motion(motion: Motion) -> Sample:
 
 
 def _estimate_size(sample: Sample) -> float:
-    """Return the height implied by legs and column; without them the extent of the poses."""
+    """Return the height implied by legs and column; without them the extent of the poses, or of their path."""
     column = sample.column
     legs = [
         sample.mean_distance(sample.joints[f"{side}_thigh"], sample.joints[f"{side}_shin"])
@@ -303,7 +303,8 @@ def _estimate_size(sample: Sample) -> float:
         size = (max(legs) + column_length) / STATURE_SHARE
         if 0.3 * extent < size < 3 * extent:
             return size
-    return extent if extent > MIN_LENGTH else 1.0
+    travel = float(np.ptp(sample.world, axis=(0, 1)).max())
+    return next((size for size in (extent, travel) if size > MIN_LENGTH), 1.0)
 
 
 def normalise(vectors: Floats) -> Floats:

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from keypose.api.select import ladder
-from keypose.api.unbake import select_automatic_keys, unbake
+from keypose.api.unbake import has_sections, search_sections, unbake
 from keypose.arrays import Floats, Frozen, Ints
-from keypose.batch.unbake import DEFAULT_METHOD, unbake_with_method
+from keypose.batch.unbake import DEFAULT_METHOD
 from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.errors import OptionError
 from keypose.metrics import Score, position_errors_mm, score
@@ -57,7 +57,14 @@ def analyse_motion(motion: Motion, settings: ReportSettings, source: Source | No
     """Unbake and measure a motion."""
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives")
-    keyed, error_ladder = _unbake_with_ladder(motion, settings)
+    keyed = unbake(
+        motion,
+        method=settings.method,
+        keys=settings.keys,
+        tolerance_mm=settings.tolerance_mm,
+        auto=settings.auto,
+        **{"residual": False, **settings.key_options, **settings.curve_options},
+    )
     rebuilt = keyed.sample()
     has_height = motion.height > 0
     return ClipAnalysis(
@@ -68,7 +75,7 @@ def analyse_motion(motion: Motion, settings: ReportSettings, source: Source | No
         removal_errors=_compute_removal_errors(motion, keyed.keys, _worth_interpolation(settings)),
         errors_mm=position_errors_mm(motion, rebuilt) if has_height else None,
         score=score(motion, keyed) if has_height else None,
-        ladder=error_ladder,
+        ladder=_compute_ladder(motion, settings, _max_curve_keys(keyed)),
         settings=settings,
         source=source,
     )
@@ -89,29 +96,9 @@ def _compute_removal_errors(motion: Motion, keys: Ints, interpolation: str) -> F
     return errors
 
 
-def _unbake_with_ladder(motion: Motion, settings: ReportSettings) -> tuple[KeyedMotion, Ladder | None]:
-    """Return keys and curves, and the error ladder, which is that of the same search if it covers every number of
-    keys."""
-    s, curve_options = settings, {"residual": False, **settings.curve_options}
-    if s.method == DEFAULT_METHOD and s.keys is None and s.tolerance_mm is None:
-        search = {name: curve_options[name] for name in ("interpolation", "threads") if name in curve_options}
-        chosen, error_ladder = select_automatic_keys(motion, **search, **s.key_options)
-        keyed = unbake(motion, chosen, **curve_options)
-        return keyed, _limit_ladder(error_ladder, _max_curve_keys(keyed)) if motion.n_frames >= MIN_FRAMES else None
-    keyed = unbake_with_method(motion, s.method, s.keys, s.tolerance_mm, s.key_options, curve_options, auto=s.auto)
-    return keyed, _compute_ladder(motion, settings, _max_curve_keys(keyed))
-
-
 def _max_curve_keys(keyed: KeyedMotion) -> int:
     """Return the largest number of keys of the error curve."""
     return min(keyed.n_frames, max(round(MAX_KEYS_FACTOR * keyed.n_keys), MIN_CURVE_KEYS))
-
-
-def _limit_ladder(ladder: Ladder, max_keys: int) -> Ladder:
-    """Return the ladder up to ``max_keys`` keys."""
-    counts = ladder.counts[ladder.counts <= max_keys]
-    frames = ladder.frames[: int(counts.sum())]
-    return Ladder.from_paths(ladder.method, ladder.n_frames, counts, frames, ladder.cost_values[: len(counts)])
 
 
 def _compute_ladder(motion: Motion, settings: ReportSettings, max_keys: int) -> Ladder | None:
@@ -121,14 +108,10 @@ def _compute_ladder(motion: Motion, settings: ReportSettings, max_keys: int) -> 
     key_options = settings.key_options if settings.method == DEFAULT_METHOD else {}
     options = {name: key_options[name] for name in LADDER_OPTIONS if name in key_options}
     options |= {name: value for name, value in settings.curve_options.items() if name == "threads"}
+    search = {**options, "cost": "inbetween", "interpolation": _worth_interpolation(settings)}
     try:
-        return ladder(
-            motion,
-            DEFAULT_METHOD,
-            max_keys=max_keys,
-            cost="inbetween",
-            interpolation=_worth_interpolation(settings),
-            **options,
-        )
+        if has_sections(motion, max_keys, search):
+            return search_sections(motion, max_keys, search)
+        return ladder(motion, DEFAULT_METHOD, max_keys=max_keys, **search)
     except OptionError:  # clip too long for so many keys, or too many pins
         return None

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import json
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields
+from html import unescape
+from operator import itemgetter
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -14,21 +19,26 @@ from keypose.api.method_input import find_method
 from keypose.api.select import check_key_count_options
 from keypose.batch.convert import resample
 from keypose.batch.file_discovery import resolve_frame_range
+from keypose.batch.plan import make_folder
 from keypose.batch.unbake import DEFAULT_METHOD, load_capture, shift_frame_options
-from keypose.errors import FileError, Hint, OptionError
+from keypose.errors import FileError, Hint, OptionError, format_count
 from keypose.formats.base import write_atomically
 from keypose.metrics import Score
 from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
 from keypose.pictures.comparison import comparison_page
-from keypose.pictures.page import Cell, escape_text, page, table
+from keypose.pictures.page import Cell, Link, escape_text, page, table
 from keypose.pictures.report.analysis import analyse_motion
 from keypose.pictures.report.player import player_script, player_style
-from keypose.pictures.report.sections import ClipReport, build_clip_report
+from keypose.pictures.report.sections import ClipReport, ClipSummary, build_clip_report
 from keypose.pictures.report.settings import CURVE_OPTIONS, ReportSettings, Source, to_plain_value
-from keypose.validation import check_path, check_text
+from keypose.validation import check_callback, check_items, check_path, check_regular_file, check_text
 
 SUFFIXES = (".html", ".htm")
+
+METADATA_NAME = "keypose-report"
+METADATA_BYTES = 8192  # in which it begins and ends
+OVERVIEW_HEAD = ("motion", "frames", "seconds", "keys", "removed (%)", "mean error (mm)", "largest (mm)")
 
 DEFAULT_CURVE_OPTIONS = {
     "interpolation": "bezier",
@@ -61,6 +71,7 @@ def report(
     option. Returns the path of the page.
     """
     target = page_path(path)
+    check_callback("progress", progress)
     if title is not None:
         check_text("title", title)
     if isinstance(motions, Comparison):
@@ -69,9 +80,10 @@ def report(
         html = comparison_page(motions) if title is None else comparison_page(motions, title=title)
         write_atomically(target, html.encode())
         return target
-    motion_list = [motions] if isinstance(motions, Motion) else list(motions) if isinstance(motions, Iterable) else []
+    expected = "a Motion, as kp.load gives, or several of them"
+    motion_list = (motions,) if isinstance(motions, Motion) else check_items("motions", motions, expected)
     if not motion_list or not all(isinstance(motion, Motion) for motion in motion_list):
-        raise OptionError(expected="a Motion, as kp.load gives, or several of them")
+        raise OptionError(option="motions", expected=expected)
     settings = parse_settings(method, keys, tolerance_mm, auto=auto, options=options)
     clip_reports = []
     for n, motion in enumerate(motion_list, 1):
@@ -117,42 +129,87 @@ def parse_settings(
     )
 
 
-def render_report_page(clip_reports: Sequence[ClipReport], title: str | None = None) -> str:
-    """Return the HTML of the whole page."""
-    from keypose import __version__
-
+def render_report_page(clip_reports: Sequence[ClipReport], title: str | None = None, index: Path | None = None) -> str:
+    """Return the HTML of the whole page, with a link to the page ``index``, a path relative to it, if there is one."""
     single = clip_reports[0] if len(clip_reports) == 1 else None
+    link = "" if index is None else f"<p>{Link('All motions', index).html()}</p>\n"
     return page(
-        title or (single.section.title if single else f"{len(clip_reports)} motions"),
+        title or (single.section.title if single else format_count(len(clip_reports), "motion")),
         single.section.subsections if single else [clip_report.section for clip_report in clip_reports],
-        intro=single.section.body if single else _render_overview(clip_reports),
+        intro=link + (single.section.body if single else _render_overview(clip_reports)),
         scripts=[player_script()],
         styles=[player_style()],
-        foot=f"Made by Keypose {escape_text(__version__)}. Errors are millimetres on a figure scaled to 1.7 m.",
+        footer=_build_footer(),
+        metadata={METADATA_NAME: json.dumps(asdict(single.summary))} if single else {},
     )
 
 
+def render_index_page(pages: Sequence[tuple[Path, ClipSummary]], title: str | None = None) -> str:
+    """Return the HTML of the index of pages, each with its path relative to the index."""
+    rows = [
+        _overview_row(Link(path.as_posix().removesuffix(path.suffix), path), summary)
+        for path, summary in sorted(pages, key=itemgetter(0))
+    ]
+    overview = table("All motions of this report", OVERVIEW_HEAD, rows)
+    metadata = {METADATA_NAME: json.dumps({"n_motions": len(pages)})}
+    return page(
+        title or format_count(len(pages), "motion"), (), intro=overview, footer=_build_footer(), metadata=metadata
+    )
+
+
+def _build_footer() -> str:
+    from keypose import __version__
+
+    return f"Made by Keypose {escape_text(__version__)}. Errors are millimetres on a figure scaled to 1.7 m."
+
+
 def _render_overview(clip_reports: Sequence[ClipReport]) -> str:
-    rows: list[list[Cell]] = [
-        [clip_report.section.title, clip_report.n_frames, clip_report.n_frames / clip_report.fps, clip_report.n_keys,
-         100 * (1 - clip_report.n_keys / clip_report.n_frames), *_error_cells(clip_report.score)]
-        for clip_report in clip_reports
-    ]  # fmt: skip
-    head = ("motion", "frames", "seconds", "keys", "removed (%)", "mean error (mm)", "largest (mm)")
-    return table("All motions of this page", head, rows)
+    rows = [_overview_row(clip_report.section.title, clip_report.summary) for clip_report in clip_reports]
+    return table("All motions of this page", OVERVIEW_HEAD, rows)
 
 
-def _error_cells(score: Score | None) -> tuple[Cell, Cell]:
-    return (None, None) if score is None else (score.mean_mm, score.max_mm)
+def _overview_row(name: Cell, summary: ClipSummary) -> list[Cell]:
+    removed_percent = 100 * (1 - summary.n_keys / summary.n_frames)
+    duration_s = summary.n_frames / summary.fps
+    return [name, summary.n_frames, duration_s, summary.n_keys, removed_percent, summary.mean_mm, summary.max_mm]
+
+
+def is_report_page(path: Path) -> bool:
+    """Return whether a file is a page of one motion, or an index of such pages."""
+    return _read_metadata(path) is not None
+
+
+def read_summary(path: Path) -> ClipSummary | None:
+    """Return the summary at the start of a page of one motion; None for other files."""
+    metadata = _read_metadata(path)
+    if metadata is None or metadata.keys() != {each.name for each in fields(ClipSummary)}:
+        return None
+    summary = ClipSummary(**metadata)
+    numbers = (summary.n_frames, summary.fps, summary.n_keys, summary.mean_mm or 0.0, summary.max_mm or 0.0)
+    is_valid = all(isinstance(number, int | float) for number in numbers) and min(numbers[:3]) > 0
+    return summary if is_valid else None
+
+
+def _read_metadata(path: Path) -> dict[str, Any] | None:
+    try:
+        check_regular_file(path, "a page")
+        with path.open("rb") as file:
+            start = file.read(METADATA_BYTES).decode("utf-8", "replace")
+        match = re.search(f'<meta name="{METADATA_NAME}" content="([^"]*)">', start)
+        metadata = json.loads(unescape(match[1])) if match else None
+    except (OSError, ValueError):
+        return None
+    return metadata if isinstance(metadata, dict) else None
 
 
 @dataclass(frozen=True)
 class ReportJob:
-    """Options of a report job."""
+    """A file, its page, and how to unbake it."""
 
     source: Path
     target: Path  # HTML file
-    id: str  # of its section
+    index: Path | None = None  # the page that lists all pages
+    title: str | None = None
     load_options: LoadOptions = field(default_factory=LoadOptions)
     frames: tuple[int | None, int | None] | None = None  # slice bounds at the clip's own frame rate
     fps: float | None = None
@@ -166,14 +223,27 @@ class ReportJob:
 
 @dataclass(frozen=True)
 class ReportJobResult:
-    """The section of the page, and notes of the reader."""
+    """What the page says, its size, and notes of the reader."""
 
-    clip_report: ClipReport
+    name: str
+    summary: ClipSummary
+    score: Score | None
+    bytes: int
     notes: tuple[str, ...]
 
 
 def run_report_job(job: ReportJob) -> ReportJobResult:
-    """Load, cut, resample and unbake one clip, and build its section."""
+    """Load, cut, resample and unbake one clip, and write its page; missing folders are created."""
+    clip_report, notes = build_job_report(job)
+    index = None if job.index is None else Path(os.path.relpath(job.index, job.target.parent))
+    page_bytes = render_report_page([clip_report], job.title, index).encode()
+    make_folder(job.target.parent)
+    write_atomically(job.target, page_bytes)
+    return ReportJobResult(clip_report.section.title, clip_report.summary, clip_report.score, len(page_bytes), notes)
+
+
+def build_job_report(job: ReportJob) -> tuple[ClipReport, tuple[str, ...]]:
+    """Return the section of a clip, and notes of the reader."""
     motion = load_capture(job.source, job.load_options)
     start, stop = resolve_frame_range(job.frames, motion.n_frames)
     clip = motion[start:stop]
@@ -185,7 +255,7 @@ def run_report_job(job: ReportJob) -> ReportJobResult:
     }
     settings = ReportSettings(job.method, job.keys, job.tolerance_mm, job.auto, key_options, curve_options)
     source = Source(job.source, _sha256(job.source), job.frames, job.fps, job.key_options, job.load_options)
-    return ReportJobResult(build_clip_report(analyse_motion(clip, settings, source), job.id), list_notes(motion))
+    return build_clip_report(analyse_motion(clip, settings, source), "clip-1"), list_notes(motion)
 
 
 def _sha256(path: Path) -> str:

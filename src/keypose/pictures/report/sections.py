@@ -10,6 +10,7 @@ import numpy as np
 from keypose.api.compare.clip import compute_digest
 from keypose.api.select import select
 from keypose.arrays import Ints
+from keypose.curves.cubic_fit import describe_flips, list_flips
 from keypose.metrics import Score
 from keypose.model import Ladder, Selection, list_notes
 from keypose.pictures.error_curve import plot_errors
@@ -29,16 +30,26 @@ MAX_POSES, PER_ROW = 36, 12  # of a strip; more poses would be too small
 STRIP_PX, ROW_PX = 860.0, 230.0  # maximum size before scaling
 MAX_STRIP_SCALE = 1.28  # so that it fills the page and its text is readable in print
 MAX_ROWS = 200
+FLIP_TEXT = ", a flip of the capture"
+
+
+@dataclass(frozen=True)
+class ClipSummary:
+    """The figures of one motion in the overview of several; errors are None for a figure without height."""
+
+    n_frames: int
+    fps: float
+    n_keys: int
+    mean_mm: float | None
+    max_mm: float | None
 
 
 @dataclass(frozen=True)
 class ClipReport:
-    """The section of one motion, and its row in the overview of several."""
+    """The section of one motion, its figures in the overview of several, and its score without arrays."""
 
     section: Section
-    n_frames: int
-    fps: float
-    n_keys: int
+    summary: ClipSummary
     score: Score | None  # None for a figure without height
 
 
@@ -55,11 +66,11 @@ def build_clip_report(analysis: ClipAnalysis, id: str) -> ClipReport:
         Section(f"{id}-keys", "Keys", keys_table(analysis)),
         Section(f"{id}-settings", "Reproduce this result", _render_settings(analysis)),
     )
+    m = analysis.motion
+    mean_mm, max_mm = (None, None) if score is None else (score.mean_mm, score.max_mm)
     return ClipReport(
-        Section(id, analysis.motion.name or "unnamed", _render_facts(analysis), subsections),
-        analysis.motion.n_frames,
-        analysis.motion.fps,
-        analysis.keyed.n_keys,
+        Section(id, m.name or "unnamed", _render_facts(analysis), subsections),
+        ClipSummary(m.n_frames, m.fps, analysis.keyed.n_keys, mean_mm, max_mm),
         None if score is None else score.without_arrays(),
     )
 
@@ -74,8 +85,13 @@ def _render_facts(analysis: ClipAnalysis) -> str:
         ("height", height),
         ("keys", f"{keyed.n_keys:,}: {removed_percent:.1f} % of the frames removed"),
     ]
-    if analysis.score is not None:
-        pairs.append(("error", f"{analysis.score.mean_mm:.2f} mm on average, {analysis.score.max_mm:.1f} mm at most"))
+    if (score := analysis.score) is not None:
+        outside_text = f" in a flip of the capture, {score.max_outside_flips_mm:.1f} mm outside of flips"
+        outside = outside_text if score.is_worst_in_flip else ""
+        pairs.append(("error", f"{score.mean_mm:.2f} mm on average, {score.max_mm:.1f} mm at most{outside}"))
+    if flips := list_flips(m):
+        omission = "" if analysis.settings.tolerance_mm is not None else "; the curves omit it"
+        pairs.append(("flips", f"{describe_flips(flips)}: the capture turns a joint over for a few frames{omission}"))
     if m.first_frame:
         pairs.append(("first frame", f"number {m.first_frame:,} in its source"))
     return facts(pairs) + notes(list_notes(m))
@@ -233,11 +249,13 @@ def score_table(analysis: ClipAnalysis) -> str:
         ["mean distance of joints", f"{score.mean_mm:.2f} mm"],
         ["95 % of joints and frames within", f"{score.p95_mm:.2f} mm"],
         ["largest distance", f"{score.max_mm:.2f} mm ({clean_line(score.worst_joint, 60)}, "
-                             f"frame {score.worst_frame:,})"],
+                             f"frame {score.worst_frame:,}{FLIP_TEXT * score.is_worst_in_flip})"],
         ["mean rotation error", f"{score.mean_deg:.2f}°"],
         ["largest rotation error", f"{score.max_deg:.1f}° ({clean_line(score.worst_rotation_joint or '', 60)}, "
-                                   f"frame {score.worst_rotation_frame:,})"],
+                                   f"frame {score.worst_rotation_frame:,}{FLIP_TEXT * score.is_worst_rotation_flip})"],
     ]  # fmt: skip
+    if score.is_worst_in_flip:
+        rows.insert(3, ["largest distance outside of flips", f"{score.max_outside_flips_mm:.2f} mm"])
     if score.foot_slide_mm is not None:
         rows.append(
             ["feet slide", f"{score.foot_slide_mm:.1f} mm (in the original {score.original_foot_slide_mm:.1f})"]

@@ -32,8 +32,9 @@ FLAGS = {
     "rotation": "--rotation",
     "jump_penalty": "--jump-penalty",
 }
-SWITCHES = {"loop": "--loop", "shared_tangents": "--shared-tangents", "polish": "--polish"}
-NO_SWITCHES = {"polish": "--no-polish", "residual": "--no-residual"}
+SWITCHES = {"loop": "--loop", "shared_tangents": "--shared-tangents", "polish": "--polish",
+            "extremes_first": "--extremes-first"}  # fmt: skip
+NO_SWITCHES = {"polish": "--no-polish", "extremes_first": "--no-extremes-first", "residual": "--no-residual"}
 PYTHON_ONLY_OPTIONS = ("max_keys", "extremes")
 IGNORED_OPTIONS = ("threads",)  # without effect on the result
 CURVE_OPTIONS = ("interpolation", "rotation", "shared_tangents", "jump_penalty", "polish", "polish_weights", "residual",
@@ -84,7 +85,7 @@ def to_plain_value(value: Any) -> Any:
 
 def unbake_command(settings: ReportSettings, source: Source | None, name: str) -> str | None:
     """Return the command that writes the unbaked motion; None if an option exists only in Python."""
-    return _build_command("unbake", [f"{_file_stem(name)}.glb"], settings, source, name)
+    return _build_command("unbake", [_output_name(name, source)], settings, source, name)
 
 
 def report_command(settings: ReportSettings, source: Source | None, name: str) -> str | None:
@@ -127,7 +128,7 @@ def python_script(settings: ReportSettings, source: Source | None, motion: Motio
         call = ", ".join(["m", *key_arguments, *curve_arguments])
     else:
         call = ", ".join([f"m, kp.select({', '.join(['m', repr(settings.method), *key_arguments])})", *curve_arguments])
-    return "\n".join([*lines, f"keyed = kp.unbake({call})", f"kp.save(keyed, {_file_stem(motion.name) + '.glb'!r})",
+    return "\n".join([*lines, f"keyed = kp.unbake({call})", f"kp.save(keyed, {_output_name(motion.name, source)!r})",
                       "print(kp.score(m, keyed))"])  # fmt: skip
 
 
@@ -154,6 +155,13 @@ def _format_value(value: Any) -> str:
     if isinstance(value, str | int | float):
         return str(value)
     return ",".join(map(str, value))
+
+
+def _output_name(name: str, source: Source | None) -> str:
+    """Return a file name for the unbaked motion that is not that of its source."""
+    output_name = f"{_file_stem(name)}.glb"
+    is_source = source is not None and source.path.name.lower() == output_name.lower()
+    return f"{_file_stem(name)}-unbaked.glb" if is_source else output_name
 
 
 def _file_stem(name: str) -> str:

@@ -112,18 +112,19 @@ def _png_scale(scale: float | None, size: SizeOptions) -> float:
 
 def _describe(scene: Scene) -> str:
     keys = scene.choice.keys.tolist()
+    seen_from = f"seen from {scene.view.description}"
+    if len(keys) == 1:
+        return f"one pose of {scene.motion.name}, at frame {keys[0]}, {seen_from}"
     frames_text = ", ".join(map(str, keys[:40])) + (", ..." if len(keys) > 40 else "")
-    poses = f"{len(keys)} poses" if len(keys) > 1 else "one pose"
     arrangement = {
-        "side": "side by side" if len(keys) > 1 else "alone",
+        "side": "side by side",
         "time": "spaced by time",
         "path": "along their path",
         "expanded": "along their path, pushed apart",
         "in-place": "all in one place",
     }[scene.layout]
     rows = f" in {scene.n_rows} rows" if scene.n_rows > 1 else ""
-    at = f"frames {frames_text}" if len(keys) > 1 else f"frame {frames_text}"
-    return f"{poses} of {scene.motion.name} {arrangement}{rows}, at {at}, seen from {scene.view.description}"
+    return f"{len(keys)} poses of {scene.motion.name} {arrangement}{rows}, at frames {frames_text}, {seen_from}"
 
 
 def render_scene(scene: Scene, canvas: Canvas, theme: Theme) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 from keypose.api.select import ladder
 from keypose.arrays import Bools, Floats, Frozen, Ints
 from keypose.cache import cache_weakly
-from keypose.errors import Hint, OptionError
+from keypose.errors import Hint, OptionError, format_count
 from keypose.kinematics import heights_above
 from keypose.model import Motion, Selection
 from keypose.options import check_option_int
@@ -181,7 +181,9 @@ def choose_poses(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) ->
     frames = np.concatenate((keys, ghost_frames))
     if len(frames) > MAX_POSES:
         and_ghosts = f" and {len(ghost_frames)} ghosts" * (len(keys) <= MAX_POSES and len(ghost_frames) > 0)
-        raise OptionError(f"{len(keys):,} keys{and_ghosts}", expected=f"at most {MAX_POSES} poses in a strip")
+        raise OptionError(
+            f"{format_count(len(keys), 'key', ',')}{and_ghosts}", expected=f"at most {MAX_POSES} poses in a strip"
+        )
     order = np.argsort(frames, kind="stable")
     opacity = np.concatenate((key_opacity, np.full(len(ghost_frames), GHOST_OPACITY)))
     return PoseChoice(frames[order], (np.arange(len(frames)) < len(keys))[order], opacity[order])
@@ -248,10 +250,12 @@ def project_poses(motion: Motion, view: View, frames: Ints) -> ProjectedPoses:
 
 @cache_weakly
 def floor_height(motion: Motion) -> float:
-    """Return the floor height of the motion in file units, from its low poses."""
+    """Return the floor height in file units: that of the low poses of a body or of markers, else of the lowest pose."""
+    skeleton = motion.skeleton
+    percent = FLOOR_PERCENT if skeleton.anatomy.feet() or (skeleton.parents < 0).all() else 0.0
     body, sample = build_body(motion), sample_motion(motion)
     heights = heights_above(body.add_carried_points(sample.world, sample.rotations), motion.up) / body.size
-    return body.size * float(np.percentile(build_solids(body).lowest(heights), FLOOR_PERCENT))
+    return body.size * float(np.percentile(build_solids(body).lowest(heights), percent))
 
 
 def floor_path(motion: Motion, view: View, first: int, last: int) -> tuple[Floats, Floats]:
