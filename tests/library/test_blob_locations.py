@@ -13,8 +13,9 @@ import pytest
 import keypose as kp
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.library.library import Library
+from keypose.library.verification import ORPHAN_HINT
 from keypose.model import Motion
-from support.errors import raises
+from support.errors import Pattern, raises
 
 
 @pytest.fixture(scope="module")
@@ -52,7 +53,7 @@ def test_a_folder_with_foreign_files_is_refused(tmp_path: Path, walk: Motion) ->
 
 def test_an_invalid_location_is_not_recorded(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    with raises(FileError, path=str(tmp_path / "file")):
+    with raises(FileError, path=str(tmp_path / "file"), problem=Pattern("^cannot be listed ")):
         Library(tmp_path / "clips.db", blobs=tmp_path / "file")
     with Library(tmp_path / "clips.db", blobs=tmp_path / "bytes") as library:
         assert library.verify() == ()
@@ -70,7 +71,7 @@ def test_blobs_added_after_a_backup_are_recovered_by_rebuild(tmp_path: Path, wal
     shutil.move(tmp_path / "backup.db", tmp_path / "clips.db")
     with Library(tmp_path / "clips.db") as library:
         (fault,) = library.verify(fix=True)
-        assert fault.kind == "orphan blob" and not fault.fixed and "rebuild() takes them in" in str(fault)
+        assert fault.kind == "orphan blob" and not fault.fixed and fault.hint == ORPHAN_HINT
         assert library.rebuild() == () and library.verify() == ()
         assert library.clip(newer.hash).n_frames == 5
         library.remove(newer.hash)
@@ -97,7 +98,9 @@ def test_two_libraries_never_share_a_location(tmp_path: Path, walk: Motion, sche
     shutil.rmtree(str(own))
     shutil.copytree(tmp_path / "bytes", str(own)) if scheme == "folder" else None
     if scheme == "folder":
-        with raises(FormatError, code="other_library"):
+        with raises(
+            FormatError, code="other_library", problem=Pattern("^the bytes at .* are those of another library ")
+        ):
             Library(tmp_path / "two.db")
     else:
         fsspec.filesystem("memory").rm(f"/{tmp_path.name}", recursive=True)
@@ -111,7 +114,7 @@ def test_blobs_of_a_lost_database_can_be_taken_over_by_hand(tmp_path: Path, walk
     (tmp_path / "bytes" / "keypose-library").unlink()
     with Library(tmp_path / "two.db", blobs=tmp_path / "bytes") as two:
         assert two.rebuild() == () and len(two) == 1
-    with raises(FormatError, code="other_library"):
+    with raises(FormatError, code="other_library", problem=Pattern("^the bytes at .* are those of another library ")):
         Library(tmp_path / "one.db")
 
 
@@ -127,6 +130,47 @@ def test_a_lost_identity_is_restored_from_the_blobs(tmp_path: Path, walk: Motion
     (tmp_path / "clips.db.blobs" / "keypose-library").write_text("nobody")
     with Library(tmp_path / "clips.db") as library:
         assert library.verify() == ()  # the owner file was written again
+
+
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_nothing_is_added_where_the_bytes_of_all_clips_are_gone(tmp_path: Path, walk: Motion, is_empty: bool) -> None:
+    """As on a disk that is not mounted, with or without a folder in its place."""
+    folder, away = tmp_path / "bytes", tmp_path / "away"
+    kp.save(walk[:7], tmp_path / "new.bvh")
+    with Library(tmp_path / "clips.db", blobs=folder) as library:
+        library.add(walk)
+        folder.rename(away)  # while the library is open
+        if is_empty:
+            folder.mkdir()
+        with raises(FileError, code="missing_blobs", path=str(folder)):
+            library.add(tmp_path / "new.bvh")
+    with Library(tmp_path / "clips.db") as library:
+        for content in (walk, tmp_path / "new.bvh", [tmp_path / "new.bvh"]):
+            with raises(FileError, code="missing_blobs", path=str(folder)):
+                library.add(content)
+        assert {fault.fixed for fault in library.verify(fix=True)} == {False} and len(library) == 1
+        assert not folder.exists() if not is_empty else list(folder.iterdir()) == []
+    if is_empty:
+        folder.rmdir()
+    away.rename(folder)
+    with Library(tmp_path / "clips.db") as library:
+        assert library.add(tmp_path / "new.bvh").n_frames == 7 and library.verify() == ()
+
+
+def test_an_owner_file_is_written_again_beside_the_bytes_of_clips(tmp_path: Path, walk: Motion) -> None:
+    with Library(tmp_path / "clips.db") as library:
+        library.add(walk)
+        (tmp_path / "clips.db.blobs" / "keypose-library").unlink()
+        library.add(walk[:5], name="short")
+        assert library.verify() == ()
+
+
+def test_rebuild_accepts_an_empty_place_for_bytes_that_are_lost_for_good(tmp_path: Path, walk: Motion) -> None:
+    with Library(tmp_path / "clips.db") as library:
+        clip = library.add(walk, tags=("slow",))
+        shutil.rmtree(tmp_path / "clips.db.blobs")
+        assert [fault.kind for fault in library.rebuild()] == ["missing blob"]
+        assert library.add(walk) == clip and library.verify() == ()
 
 
 def test_a_linked_library_stores_blobs_beside_the_real_file(tmp_path: Path, walk: Motion) -> None:

@@ -223,9 +223,11 @@ def test_sources_without_files_and_wrong_options_are_reported(library: Library, 
     for options in ({"jobs": 0}, {"engine": "host"}, {"engine": "dask://host", "jobs": 2}, {"name": "one"}):
         with pytest.raises(OptionError):
             library.add([takes], **options)
-    for what in (3, [3], None):
-        with raises(OptionError, problem=f"{type(what[0] if isinstance(what, list) else what).__name__} to add"):
-            library.add(what)  # type: ignore[call-overload]
+    for source in (3, None):
+        with raises(OptionError, problem=f"{type(source).__name__} to add"):
+            library.add(source)  # type: ignore[call-overload]
+    with raises(OptionError, option="paths", value=3, expected="paths of files and folders"):
+        library.add([3])  # type: ignore[list-item]
 
 
 def test_ingest_counts_and_reports_progress(library: Library, takes: Path) -> None:

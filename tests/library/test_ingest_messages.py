@@ -134,7 +134,7 @@ def test_invalid_load_options_are_refused(library: Library, takes: Path, wrong: 
     for what in (takes, takes / "walk.bvh"):
         with raises(OptionError, option=next(iter(wrong))):
             library.add(what, **wrong)  # type: ignore[call-overload]
-    with raises(OptionError, problem="how to read a Motion"):
+    with raises(OptionError, expected="nothing: it was read already"):
         library.add(DEMO[:5], fps=30.0)
     with pytest.raises(TypeError, match="wrong"):
         library.add(takes, wrong=1)  # type: ignore[call-overload]

@@ -214,5 +214,5 @@ def test_limits_of_a_page(page_query: PageQuery, strip: Picture, monkeypatch: py
     assert sum("strip" in (e.attributes.get("class") or "") for e in page.find_all("div")) == 5
     assert "The first 4 have pictures." in page.find_all("main")[0].text
     assert len([e for e in page.find_all("li") if e.attributes.get("class") == "hit"]) == 7
-    with raises(OptionError, option="hits", problem="1,001 for a page"):
+    with raises(OptionError, option="hits", expected="at most 1,000: take a smaller limit"):
         results_page(page_query, many[:1] * (MAX_HITS + 1))

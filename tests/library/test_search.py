@@ -70,6 +70,12 @@ def own_searcher(tmp_path: Path) -> Iterator[Searcher]:
         yield Searcher(library)
 
 
+@pytest.fixture
+def all_clips_are_hits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also clips that have nothing in common with the query, so that few clips suffice."""
+    monkeypatch.setattr("keypose.library.search.search.MIN_SCORE", 0.0)
+
+
 @pytest.mark.parametrize("name", CLIP_FRAMES)
 @pytest.mark.parametrize("ranker", ["descriptors", "swings"])
 def test_a_clip_finds_itself_in_any_rig_unit_up_axis_and_position(searcher: Searcher, name: str, ranker: str) -> None:
@@ -80,6 +86,16 @@ def test_a_clip_finds_itself_in_any_rig_unit_up_axis_and_position(searcher: Sear
         assert first.query_start_s == 0.0 and first.query_end_s == pytest.approx(query.duration_s)
 
 
+def test_a_hit_is_printed_in_one_line(searcher: Searcher) -> None:
+    (hit,) = searcher.whole(mirror_motion(demo_clip("walk")), limit=1)
+    clip = hit.clip
+    assert repr(hit) == f"Hit('walk', score {hit.score:.2f}, frames {hit.start}:{hit.end}, mirrored)"
+    assert (
+        repr(clip) == f"Clip('walk', {clip.n_frames} frames at 30 fps, {clip.duration_s:.2f} s, hash {clip.hash[:8]})"
+    )
+    assert searcher.library.clip(clip.hash[:8]) == clip
+
+
 def test_scores_descend_and_do_not_depend_on_other_clips(searcher: Searcher, own_searcher: Searcher) -> None:
     hits = searcher.whole(demo_clip("walk"), limit=20)
     result = [hit.score for hit in hits]
@@ -88,7 +104,7 @@ def test_scores_descend_and_do_not_depend_on_other_clips(searcher: Searcher, own
         and result[0] == pytest.approx(1.0, abs=1e-3)
         and all(0.0 <= score <= 1.0 for score in result)
     )
-    assert {hit.name for hit in hits} == {*CLIP_FRAMES, "all of it", "kick_mirrored"}  # markers have no body
+    assert [hit.name for hit in hits] == ["walk", "all of it", "turn"]
     own_searcher.library.add(demo_clip("turn"))
     alone = own_searcher.whole(demo_clip("walk"))
     assert len(alone) == 1 and alone[0].score == pytest.approx(
@@ -96,12 +112,23 @@ def test_scores_descend_and_do_not_depend_on_other_clips(searcher: Searcher, own
     )
 
 
+@pytest.mark.parametrize("limit", [2, 20])
+def test_clips_with_a_score_of_0_are_no_hits(searcher: Searcher, monkeypatch: pytest.MonkeyPatch, limit: int) -> None:
+    query = demo_clip("walk")
+    hits = searcher.whole(query, limit=limit)
+    assert all(f"{hit.score:.2f}" != "0.00" for hit in hits)
+    monkeypatch.setattr("keypose.library.search.search.MIN_SCORE", 0.0)
+    everything = searcher.whole(query, limit=20)
+    assert {hit.name for hit in everything} == {*CLIP_FRAMES, "all of it", "kick_mirrored"}  # markers have no body
+    assert [hit.name for hit in hits] == [hit.name for hit in everything if f"{hit.score:.2f}" != "0.00"][:limit]
+
+
 def test_a_library_clip_as_query_is_excluded_and_needs_no_bytes(searcher: Searcher, own_searcher: Searcher) -> None:
     by_name = searcher.whole("kick", limit=20)
     by_motion = searcher.whole(demo_clip("kick"), limit=20)
     assert by_motion[0].name == "kick" and [hit.name for hit in by_name] == [hit.name for hit in by_motion[1:]]
     np.testing.assert_allclose([h.score for h in by_name], [h.score for h in by_motion[1:]], atol=1e-5)
-    for motion in (demo_clip("kick"), demo_clip("walk")):
+    for motion in (demo_clip("kick"), demo_clip("jump")):
         own_searcher.library.add(motion)
     for blob in (Path(own_searcher.library.location).parent).glob("clips.db.blobs/**/*"):
         if blob.is_file():
@@ -219,6 +246,7 @@ def _with_still(motion: kp.Motion, group: str) -> Floats:
     return np.asarray(rotations / np.linalg.norm(rotations, axis=-1, keepdims=True))
 
 
+@pytest.mark.usefixtures("all_clips_are_hits")
 @pytest.mark.parametrize("kind", ["whole", "part", "pose"])
 def test_filters_exclude_other_clips(searcher: Searcher, kind: str) -> None:
     def result(filters: Filters) -> list[str]:
@@ -261,7 +289,7 @@ def test_options_are_checked(searcher: Searcher, kind: str) -> None:
     with raises(OptionError, option="query", value=7):
         run_search(searcher, kind, 7)  # type: ignore[arg-type]
     for bodiless in (marker_motion(), "markers"):
-        with raises(OptionError, code="no_body"):
+        with raises(OptionError, code="no_body", subject="markers", expected="a figure with both knees"):
             run_search(searcher, kind, bodiless)
     assert len(run_search(searcher, kind, "walk", limit=1)) == 1
 
@@ -276,6 +304,7 @@ def test_filters_are_checked() -> None:
         search(None, None, DEMO, ranker="magic")  # type: ignore[arg-type]
 
 
+@pytest.mark.usefixtures("all_clips_are_hits")
 def test_copies_of_one_take_are_one_hit(own_searcher: Searcher) -> None:
     walk = demo_clip("walk")
     for name, copy in {
@@ -329,6 +358,7 @@ def test_hits_explain_themselves(searcher: Searcher) -> None:
     assert pickle.loads(pickle.dumps(MatchDetails((), 1.5))).joint_distance_cm == 1.5
 
 
+@pytest.mark.usefixtures("all_clips_are_hits")
 def test_searches_see_added_changed_and_removed_clips(own_searcher: Searcher) -> None:
     assert (
         own_searcher.whole(demo_clip("walk"))

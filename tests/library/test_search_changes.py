@@ -14,6 +14,12 @@ from support.errors import raises
 from support.library_cases import DEMO
 
 
+@pytest.fixture(autouse=True)
+def all_clips_are_hits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also clips that have nothing in common with the query, so that few clips suffice."""
+    monkeypatch.setattr("keypose.library.search.search.MIN_SCORE", 0.0)
+
+
 @pytest.fixture
 def library(tmp_path: Path) -> Iterator[kp.Library]:
     with kp.Library(tmp_path / "clips.db") as new_library:

@@ -15,7 +15,7 @@ from keypose.library.extra import sa
 from keypose.library.library import Library
 from keypose.library.search import pgvector_index
 from keypose.library.tables import analyses, clips, trash
-from support.errors import raises
+from support.errors import Pattern, raises
 from support.search_cases import CLIP_FRAMES, demo_clip
 
 NAMES = tuple(CLIP_FRAMES)
@@ -79,7 +79,9 @@ def test_clips_analysed_by_another_version_are_not_searched(
     assert find_everything(library) == set(NAMES) - {"walk"}
     assert len(library) == len(NAMES) and library.clip("walk").name == "walk"
     for search in (library.search, lambda query: library.search_part(query, 0, 20)):
-        with raises(OptionError, code="needs_rebuild"):
+        with raises(
+            OptionError, code="needs_rebuild", expected="one that was", hint=Pattern("^rebuild.. analyses it$")
+        ):
             search("walk")
     assert library.search("walk", ranker="swings") and library.search_pose("walk", 3)  # by its bytes
     library.rebuild()
@@ -105,6 +107,8 @@ def test_trash_and_restore_are_all_or_none(library: Library) -> None:
     assert [clip.name for clip in library.trash("walk", "turn", "walk")] == ["walk", "turn"]
     with raises(OptionError, code="unknown_clip", expected="one that is"):
         library.restore("walk", "kick")
+    with raises(OptionError, code="unknown_clip", hint="did you mean 'turn'?"):
+        library.restore("Tunr")
     assert {clip.name for clip, _ in library.list_trash()} == {"walk", "turn"}
     assert [clip.name for clip in library.restore("turn", "walk")] == ["turn", "walk"]
     assert library.list_trash() == () == library.trash() == library.restore()

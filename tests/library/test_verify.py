@@ -14,6 +14,7 @@ import pytest
 import keypose as kp
 from keypose.library.extra import sa
 from keypose.library.library import Library
+from keypose.library.records import rebuild_hint, verify_hint
 from support.postgres_server import Server
 
 N_CLIPS = 3
@@ -53,7 +54,7 @@ def test_damaged_library_info_is_detected_and_repaired_by_rebuild(folder: Path, 
         connection.execute(MARKS[mark])
     with Library(folder / "clips.db") as library:
         assert {fault.kind for fault in library.verify()} == {"database"}
-        assert "rebuild() repairs it" in str(library.verify()[0])
+        assert library.verify()[0].hint == rebuild_hint("repairs it")
         assert library.rebuild() == () and library.verify() == ()
         library.tag("take_0", "more")
         assert library.verify() == ()
@@ -69,7 +70,7 @@ def test_missing_indexes_are_detected_and_recreated(folder: Path, mend: str) -> 
     with Library(folder / "clips.db") as library:
         faults = library.verify()
         assert {fault.kind for fault in faults} == {"database"} and len(faults) == len(missing)
-        assert "the index ix_" in faults[0].message and "verify(fix=True) makes it again" in str(faults[0])
+        assert {fault.hint for fault in faults} == {verify_hint("makes it again")}
         if mend == "fix":
             assert all(fault.fixed for fault in library.verify(fix=True))
         else:

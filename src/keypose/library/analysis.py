@@ -225,7 +225,7 @@ def _read(source: Source, format_: Format, options: LoadOptions) -> Motion:
     try:
         return format_.read(source, options)
     except ModelError as error:
-        raise source.error(str(error)) from None
+        raise source.error(str(error), code="inconsistent") from None
 
 
 def _suffix(path: Path, format_: Format, content: FileContent) -> str:

@@ -144,11 +144,6 @@ def load_checksums(connection: sa.Connection) -> dict[int, str]:
     return {row.clip_id: row.checksum for row in connection.execute(sa.select(analyses.c.clip_id, analyses.c.checksum))}
 
 
-def load_versions(connection: sa.Connection) -> dict[int, int]:
-    """Return the version of each analysis by clip id."""
-    return {row.clip_id: row.version for row in connection.execute(sa.select(analyses.c.clip_id, analyses.c.version))}
-
-
 def compute_checksums(connection: sa.Connection, clip_ids: ClipIds) -> dict[int, str]:
     """Return the checksums of the rows that are stored now, by clip id, for comparison with the stored checksums."""
     rows_by_clip: dict[int, dict[sa.Table, Rows]] = {
@@ -160,7 +155,8 @@ def compute_checksums(connection: sa.Connection, clip_ids: ClipIds) -> dict[int,
                 table.c.clip_id.in_(batch)
             )
             for clip_id, *row in connection.execute(statement):
-                rows_by_clip[clip_id][table].append(tuple(row))
+                if clip_id in rows_by_clip:  # a damaged index finds rows of other clips
+                    rows_by_clip[clip_id][table].append(tuple(row))
     return {clip_id: _checksum(rows) for clip_id, rows in rows_by_clip.items()}
 
 
@@ -336,7 +332,7 @@ def _raise_damaged(connection: sa.Connection, clip_id: int, problem: str) -> NoR
     name = connection.execute(sa.select(clips.c.name).where(clips.c.id == clip_id)).scalar() or f"clip {clip_id}"
     raise FormatError(
         location,
-        f"what is kept about the frames of {name} is damaged ({problem})",
+        f"what is stored about the frames of {name} is damaged ({problem})",
         code="needs_rebuild",
         expected="an analysis",
         hint=rebuild_hint("analyses it again"),

@@ -10,7 +10,7 @@ import numpy as np
 from keypose.anatomy import Anatomy
 from keypose.arrays import Floats, Frozen, freeze
 from keypose.errors import OptionError
-from keypose.kinematics import Up, up_axis
+from keypose.kinematics import y_up
 from keypose.model import Motion
 from keypose.model.motion import frames_at_rate
 
@@ -165,13 +165,6 @@ def _center_hips_and_chest(positions: Floats, missing: tuple[str, ...]) -> Float
         if not any(side in missing for side in sides):
             centered[:, INDEX[middle]] = positions[:, [INDEX[side] for side in sides]].mean(axis=1)
     return centered
-
-
-def y_up(points: Floats, up: Up) -> Floats:
-    """Return points (..., 3) of a right-handed world rotated so that Y is up."""
-    axis, sign = up_axis(up)
-    rotated = np.roll(points, 1 - axis, axis=-1)  # a cyclic permutation of the axes does not change handedness
-    return rotated if sign > 0 else rotated * np.array((-1.0, -1.0, 1.0))
 
 
 def _bone_length_sum(positions: Floats) -> float:

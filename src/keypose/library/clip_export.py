@@ -13,6 +13,7 @@ from keypose.formats.base import write_atomically
 from keypose.library.records import Clip
 from keypose.library.rows import file_stem
 from keypose.library.store import Store
+from keypose.validation import check_items
 
 HASH_DIGITS = 8  # appended to a name that several clips have
 MAX_NAMED = 10  # maximum number of clips in an error
@@ -38,10 +39,11 @@ def export_each(
     store: Store, clips: Iterable[Clip], folder: str | PathLike[str]
 ) -> Iterator[tuple[Clip, Path | KeyposeError]]:
     """Yield each clip with its path, or with the error, as it is written."""
-    chosen_clips = list(clips)
-    invalid = next((clip for clip in chosen_clips if not isinstance(clip, Clip)), None)
-    if invalid is not None:
-        raise OptionError(option="clips", value=invalid, expected="clips, as clips() and clip() give them")
+    expected = "clips, as clips() and clip() give them"
+    chosen_clips = check_items("clips", clips, expected)
+    for clip in chosen_clips:
+        if not isinstance(clip, Clip):
+            raise OptionError(option="clips", value=clip, expected=expected)
     target = _create_folder(folder)
     for clip, name in zip(chosen_clips, file_names(chosen_clips), strict=True):
         try:

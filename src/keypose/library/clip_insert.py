@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, replace
 from os import PathLike
 from pathlib import Path
 
-from keypose.errors import FileError, FormatError, LimitError, OptionError
+from keypose.errors import FileError, FormatError, LimitError, OptionError, format_count
 from keypose.formats.base import build_load_options
 from keypose.library.analysis import (
     KPS_SUFFIX,
@@ -51,6 +51,7 @@ from keypose.limits import limit_hint
 from keypose.model import Motion
 from keypose.options import DEFAULT_LOAD_OPTIONS, LoadOptions
 from keypose.options.library import AddOptions
+from keypose.validation import check_text
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,9 @@ def add(
     """Add a file, the bytes of one (then with a name) or a motion."""
     tolerance_mm = check_tolerance_mm(options.tolerance_mm)
     source, licence, note = options.source, options.licence, options.note
+    for option, text in (("name", name), ("source", source)):
+        if text is not None:
+            check_text(option, text)
     if isinstance(content, Motion):
         if load_options != DEFAULT_LOAD_OPTIONS:
             raise OptionError("how to read a Motion", expected="nothing: it was read already")
@@ -122,7 +126,7 @@ def add_bytes(
     if len(data) > store.limits.bytes:
         raise LimitError(
             metadata.name,
-            f"{len(data)} bytes",
+            format_count(len(data), "byte"),
             expected=f"at most {store.limits.bytes}",
             hint=limit_hint("bytes"),
         )
@@ -220,7 +224,7 @@ def restore_bytes(store: Store, clip: Clip, source: SourceFile) -> Clip:
 
 def _replace_bytes(store: Store, clip: Clip, data: bytes, suffix: str) -> Clip:
     """Store bytes for a clip with a lost blob: the same bytes, or the same content compressed differently."""
-    blob = store.blobs.put(data)
+    blob = store.put_bytes(data)
     if blob == clip.blob:
         return clip
     with store.database.begin_write() as connection:
@@ -247,7 +251,7 @@ def insert_clips(store: Store, prepared_clips: Sequence[tuple[PreparedClip, Clip
         prepared.hash in existing_hashes and not _is_intact(store, sha256_hex(prepared.data))
         for prepared, _ in prepared_clips
     ]
-    blob_hashes = [store.blobs.put(prepared.data) for prepared, _ in prepared_clips]
+    blob_hashes = [store.put_bytes(prepared.data) for prepared, _ in prepared_clips]
     results, unused_blobs = [], []
     with store.database.begin_write() as connection:
         for (prepared, template), blob, was_lost in zip(prepared_clips, blob_hashes, was_lost_flags, strict=True):
@@ -268,7 +272,7 @@ def insert_clips(store: Store, prepared_clips: Sequence[tuple[PreparedClip, Clip
                 results.append(InsertResult(_insert_clip(store, connection, prepared, blob, metadata), is_new=True))
             if results[-1].clip.blob == blob and not store.blobs.has(blob):
                 # Another process has removed the blob; while the lock is held it cannot be removed.
-                store.blobs.put(prepared.data)
+                store.put_bytes(prepared.data)
     unused_blobs += [
         blob for result, blob in zip(results, blob_hashes, strict=True) if result.clip.blob != blob
     ]  # existing, compressed differently

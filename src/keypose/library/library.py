@@ -13,10 +13,10 @@ from typing import Self, Unpack, overload
 
 from keypose.errors import OptionError, format_value
 from keypose.formats import Limits
+from keypose.formats.base import check_limits
 from keypose.library import clip_export, clip_insert, listing, metadata, verification
 from keypose.library.analysis_rows import load_key_frames, load_strip, load_swing_table
 from keypose.library.blobs import open_blobs
-from keypose.library.blobs.folder import check_owner
 from keypose.library.clip_insert import parse_load_options
 from keypose.library.ingest import ReportCollector
 from keypose.library.ingest.run import IngestKeywords, OnProgress, ingest
@@ -24,6 +24,7 @@ from keypose.library.listing import Filters
 from keypose.library.rebuild import OnRebuildProgress, rebuild_library
 from keypose.library.records import Clip, Draft, Facets, Fault, IngestCounts, IngestReport, Stats
 from keypose.library.rows import clean_tags, clip_exists, find_clip
+from keypose.library.salvage import repair_file
 from keypose.library.search.candidate_source import CandidateSource
 from keypose.library.search.hits import Hit
 from keypose.library.search.memory_index import MemoryIndex
@@ -34,7 +35,7 @@ from keypose.model import Motion
 from keypose.options import Gaps, LoadOptions, ReferencePose
 from keypose.options.library import AddKeywords, IngestOptions, Ranker, Sort
 from keypose.pictures.svg import Picture, parse_size
-from keypose.validation import check_number
+from keypose.validation import check_bool, check_callback, check_number
 
 BUSY_S = 30.0
 
@@ -67,15 +68,27 @@ class Library:
         busy_s: float = BUSY_S,
         limits: Limits | None = None,
     ) -> None:
-        database = Database(location, create=create, busy_s=check_number("busy_s", busy_s, min_value=0.0), blobs=blobs)
+        allowed = check_limits(limits)
+        can_create, wait_s = check_bool("create", create), check_number("busy_s", busy_s, min_value=0.0)
+        database = Database(location, create=can_create, busy_s=wait_s, blobs=blobs)
         self.location = database.dialect.location
         try:
-            allowed = limits or Limits()
             self._store = Store(database, open_blobs(database.blob_location, database.dialect, allowed.bytes), allowed)
-            check_owner(self._store.blobs, database.identity, self.location)
+            self._store.check_owner()
         except BaseException:
             database.close()
             raise
+
+    @classmethod
+    def repair_file(
+        cls, location: str | PathLike[str], *, blobs: str | PathLike[str] | None = None, busy_s: float = BUSY_S
+    ) -> tuple[Fault, ...]:
+        """Replace the SQLite file of a library that cannot be opened, as it is damaged, and return what was lost.
+
+        What can be read is copied into a new file, and the damaged one is kept beside it; call ``rebuild`` then. A file
+        that can be opened is left as it is.
+        """
+        return tuple(repair_file(location, blobs, check_number("busy_s", busy_s, min_value=0.0)))
 
     @cached_property
     def _candidate_source(self) -> CandidateSource:
@@ -244,6 +257,7 @@ class Library:
         """
         options = IngestOptions(clean_tags(tags), source, licence, note, tolerance_mm, jobs, engine, tag_folders)
         load_options = parse_load_options(reference_pose, asf, gaps, animation, fps)
+        check_callback("on_progress", on_progress)
         if isinstance(content, Motion | bytes) or (isinstance(content, str | PathLike) and not _is_folder(content)):
             return clip_insert.add(self._store, content, name, options, load_options)
         if isinstance(content, str | PathLike):
@@ -364,7 +378,8 @@ class Library:
         removed: ``rebuild`` inserts them as clips, and only ``drop_orphans`` removes them. Others may write in the
         meantime.
         """
-        return tuple(verification.verify(self._store, self.location, fix=fix, drop_orphans=drop_orphans))
+        can_fix, can_drop = check_bool("fix", fix), check_bool("drop_orphans", drop_orphans)
+        return tuple(verification.verify(self._store, self.location, fix=can_fix, drop_orphans=can_drop))
 
     def rebuild(self, *, jobs: int | None = None, on_progress: OnRebuildProgress | None = None) -> tuple[Fault, ...]:
         """Recompute everything that is derived from the bytes, and return faults for clips that cannot be read.

@@ -38,16 +38,16 @@ def load_created_at(connection: sa.Connection) -> datetime:
     return datetime.fromisoformat(text)
 
 
-def repair(connection: sa.Connection) -> None:
-    """Make both rows equal, with the later date and a change count higher than both."""
+def repair(connection: sa.Connection, blob_location: str) -> None:
+    """Make both rows equal, with this location, the later date and a change count higher than both."""
     both = [*_rows(connection, library_info), *_rows(connection, library_info_copy)]
     dates = [row["created_at"] for row in both if _is_timestamp(row["created_at"])]
     counts = [row["changes"] for row in both if isinstance(row["changes"], int)]
-    values = {"created_at": max(dates, default=now_text()), "changes": max(counts, default=0) + 1}
+    created_at, changes = max(dates, default=now_text()), max(counts, default=0) + 1
+    values = {"created_at": created_at, "blob_location": blob_location, "changes": changes}
     connection.execute(sa.update(library_info).values(values))
     connection.execute(sa.delete(library_info_copy))
-    same = sa.select(library_info.c.created_at, library_info.c.blob_location, library_info.c.changes)
-    connection.execute(sa.insert(library_info_copy).from_select(list(_COPIED_COLUMNS), same))
+    connection.execute(sa.insert(library_info_copy).values(values))
 
 
 def _rows(connection: sa.Connection, table: sa.Table) -> list[dict[str, Any]]:

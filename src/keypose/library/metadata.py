@@ -26,7 +26,7 @@ from keypose.library.rows import (
 )
 from keypose.library.store import Store
 from keypose.library.tables import clips, drafts, format_time, now_text, other_names, tags, trash
-from keypose.validation import check_int, check_number, check_text
+from keypose.validation import check_int, check_items, check_number, check_text
 
 MAX_BYTES = 4 << 20  # of a draft in UTF-8
 DELETED = ""  # data of a deleted draft; its row is not deleted, so that no revision is reused
@@ -34,7 +34,7 @@ DELETED = ""  # data of a deleted draft; its row is not deleted, so that no revi
 
 @dataclass(frozen=True)
 class ClipMetadata:
-    """The normalized metadata of a clip to add."""
+    """The normalised metadata of a clip to add."""
 
     name: str
     tags: tuple[str, ...]
@@ -67,7 +67,7 @@ def default_source(path: Path) -> str:
 
 
 def clean_fields(source: str, licence: str, note: str) -> dict[str, str]:
-    """Return source, licence and note, normalized."""
+    """Return source, licence and note, normalised."""
     fields = {"source": source, "licence": licence, "note": note}
     return {field: clean_note(field, text) for field, text in fields.items()}
 
@@ -140,9 +140,10 @@ def describe(store: Store, name_or_hash: str, fields: Mapping[str, str | None]) 
 def retag(store: Store, names_or_hashes: Iterable[str], add: Iterable[str], remove: Iterable[str]) -> tuple[Clip, ...]:
     """Add and remove tags of several clips: all or none; return each clip once, in order."""
     added_tags, removed_tags = clean_tags(add), clean_tags(remove)
+    names = [check_text("clips", name) for name in check_items("clips", names_or_hashes, "names of clips or hashes")]
     dialect = store.database.dialect
     with store.database.begin_write() as connection:
-        clips_by_id = dict(find_clip(connection, name) for name in dict.fromkeys(names_or_hashes))
+        clips_by_id = dict(find_clip(connection, name) for name in dict.fromkeys(names))
         for clip_id in clips_by_id:
             insert_tags(connection, dialect, clip_id, added_tags)
         if removed_tags and clips_by_id:

@@ -7,7 +7,7 @@ import os
 import secrets
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -41,19 +41,21 @@ from keypose.library.db.base import Vectors
 from keypose.library.extra import sa
 from keypose.library.ingest.run import Engine, choose_engine
 from keypose.library.metadata import ClipMetadata, clean_fields
-from keypose.library.records import Clip, Fault, FaultKind, RebuildProgress
+from keypose.library.records import ADD_AGAIN, Clip, Fault, FaultKind, RebuildProgress
 from keypose.library.rows import (
     delete_unused_blob_row,
     file_stem,
     finalize_clip,
     is_valid_column,
     load_clips,
+    row_checksum,
     search_words,
 )
+from keypose.library.salvage import drop_stray_rows, repair_database, repair_invalid_rows
 from keypose.library.search_vectors import build_search_vectors
 from keypose.library.store import Store, load_identity
 from keypose.library.tables import blobs, clips, identity, now_text, other_names, tags
-from keypose.validation import is_sha256
+from keypose.validation import check_callback, is_sha256
 
 NAME_DIGITS = 12  # of the hash, as the name of an orphan
 PLACEHOLDER_NOTE = "found by rebuild"  # note of an orphan, for people
@@ -71,23 +73,26 @@ def rebuild_library(
     meantime find every clip: words are indexed in one transaction, everything else is replaced clip by clip. ``jobs``
     processes read clips (None: one per core); ``on_progress`` is called after each.
     """
-    with store.database.begin_write() as connection:
-        library_info.repair(connection)
+    check_callback("on_progress", on_progress)
+    yield from repair_database(store)
+    with store.database.begin_write(raw_text=True) as connection:
+        faults = [*drop_stray_rows(connection), *repair_invalid_rows(connection)]
+        library_info.repair(connection, store.database.blob_location)
         _restore_identity(store, connection)
         rebuild_word_index(store, connection)
         for statement in store.database.dialect.missing_indexes(connection).values():
             connection.execute(statement)
         connection.execute(sa.delete(blobs).where(blobs.c.hash.not_in(sa.select(clips.c.blob))))
+    yield from faults
     yield from repair_rows(store)
     yield from Reanalysis(store, choose_engine(jobs, None), on_progress).run()
 
 
 def rebuild_word_index(store: Store, connection: sa.Connection) -> None:
-    """Rebuild the word index from all clips with valid rows."""
+    """Rebuild the word index from all clips with valid rows; ``connection`` reads raw text."""
     dialect = store.database.dialect
     dialect.create_word_index(connection)
-    with dialect.raw_text(connection):
-        clips_by_id = load_clips(connection, damaged={})
+    clips_by_id = load_clips(connection, damaged={})
     for clip_id, clip in clips_by_id.items():
         dialect.index_words(connection, clip_id, search_words(clip))
 
@@ -98,7 +103,7 @@ def repair_rows(store: Store) -> Iterator[Fault]:
     If the bytes are damaged, too, the row is deleted and reported, as nothing of the clip exists any more.
     """
     damaged: dict[int, str] = {}
-    with store.database.begin_read() as connection, store.database.dialect.raw_text(connection):
+    with store.database.begin_read(raw_text=True) as connection:
         load_clips(connection, damaged=damaged)
         rows = {
             clip_id: dict(connection.execute(sa.select(clips).where(clips.c.id == clip_id)).mappings().one())
@@ -138,7 +143,7 @@ class Reanalysis:
 
     def run(self) -> Iterator[Fault]:
         """Insert orphan blobs as clips and reanalyse all other clips; yield faults for what cannot be read."""
-        with self.store.database.begin_read() as connection:
+        with self.store.database.begin_read(raw_text=True) as connection:
             rows = connection.execute(sa.select(clips.c.id, clips.c.hash, clips.c.blob)).all()
         known_blobs = {row.blob for row in rows}
         orphans = [digest for digest in self.store.blobs.hashes() if digest not in known_blobs]
@@ -197,6 +202,7 @@ class Reanalysis:
                     self._report_fault("missing blob" if is_missing else "damaged blob", clip.name, str(error))
                     continue
                 path = os.fspath(self.store.blobs.placeholder_path(f"{file_stem(clip.name)}{clip.suffix}"))
+                self._restore_hash(clip_id, clip, data)
                 pending[count] = clip_id, clip, path
                 count += 1
                 yield ReanalysisJob(data, path, self.store.limits)
@@ -216,21 +222,41 @@ class Reanalysis:
 
     def _load_clip(self, clip_id: int) -> Clip | None:
         id_query = sa.select(clips.c.id).where(clips.c.id == clip_id)
-        with self.store.database.begin_read() as connection, self.store.database.dialect.raw_text(connection):
+        with self.store.database.begin_read(raw_text=True) as connection:
             return load_clips(connection, id_query, damaged={}).get(clip_id)
+
+    def _restore_hash(self, clip_id: int, clip: Clip, data: bytes) -> None:
+        """Write the hash and the size of a clip again if its row was changed by accident."""
+        with self.store.database.begin_read(raw_text=True) as connection:
+            if _is_row_intact(connection, clip_id):
+                return
+        placeholder = self.store.blobs.placeholder_path("clip")
+        digest = clip.hash
+        if clip.tolerance_mm is None:
+            with suppress(FormatError):  # reported by the reader
+                digest = unzip_content(data, placeholder, self.store.limits).hash
+        with self.store.database.begin_write(raw_text=True) as connection:
+            connection.execute(sa.update(blobs).where(blobs.c.hash == clip.blob).values(bytes=len(data)))
+            if not connection.execute(sa.select(clips.c.id).where(clips.c.hash == digest)).first():
+                connection.execute(sa.update(clips).where(clips.c.id == clip_id).values(hash=digest))
 
     def _write(self, clip_id: int, analysis: Analysis | None) -> None:
         """Replace the analysis of a clip; if it cannot be read (None), index its stored vectors."""
         store = self.store
-        with store.database.begin_write() as connection:
+        with store.database.begin_write(raw_text=True) as connection:
             if not load_clips(connection, sa.select(clips.c.id).where(clips.c.id == clip_id)):
                 return
+            was_intact = _is_row_intact(connection, clip_id)
             if analysis is not None:
                 connection.execute(sa.update(clips).where(clips.c.id == clip_id).values(asdict(analysis.facts)))
                 write_analysis(connection, store.database.dialect, clip_id, analysis)
             else:
                 reindex_stored_vectors(store, connection, clip_id)
-            finalize_clip(connection, store.database.dialect, clip_id)
+            is_intact = was_intact or _is_row_intact(connection, clip_id)  # with facts that are computed again
+            clip = finalize_clip(connection, store.database.dialect, clip_id)
+        if not is_intact:
+            self.faults.append(Fault("row", clip.name, "its names, tags, source, licence, note or date were changed by "
+                                                       "accident: check them"))  # fmt: skip
 
     def _outcomes(self, function: Callable[[Any], Any], jobs: Iterator[Any], n: int) -> Iterator[Outcome[Any]]:
         with closing(self.engine.map(function, jobs, n)) as outcomes:
@@ -254,6 +280,13 @@ class Reanalysis:
             self.on_progress(RebuildProgress(name, self.total, self.done, elapsed_s, named_warnings))
 
 
+def _is_row_intact(connection: sa.Connection, clip_id: int) -> bool:
+    """Return whether the row of a clip, its names and its tags have their checksum, or have none ("")."""
+    is_clip = clips.c.id == clip_id
+    clip = load_clips(connection, sa.select(clips.c.id).where(is_clip))[clip_id]
+    return connection.execute(sa.select(clips.c.checksum).where(is_clip)).scalar_one() in ("", row_checksum(clip))
+
+
 def reindex_stored_vectors(store: Store, connection: sa.Connection, clip_id: int) -> None:
     """Index the stored vectors of a clip, if intact, when its bytes cannot be read to compute them again."""
     dialect = store.database.dialect
@@ -274,8 +307,11 @@ def load_search_vectors(connection: sa.Connection, clip_id: int) -> Mapping[str,
 
 
 def _restore_identity(store: Store, connection: sa.Connection) -> None:
-    """Restore a damaged identity from the location of the blobs, or choose a new one."""
-    if load_identity(connection) is not None:
+    """Restore a damaged identity from the location of the blobs, or choose a new one; write a missing owner file."""
+    recorded = load_identity(connection)
+    if recorded is not None:
+        if load_owner(store.blobs) is None:
+            write_identity(store.blobs, recorded)
         return
     new_identity = load_owner(store.blobs) or secrets.token_hex(16)
     connection.execute(sa.delete(identity))
@@ -290,12 +326,16 @@ def _repair_row(store: Store, clip_id: int, row: Mapping[str, Any], problem: str
         prepared = _read(store, row)
     except (FileError, FormatError) as error:
         _drop(store, clip_id, row)
-        yield Fault("row", name, f"it was damaged ({problem}), and so are its bytes ({error}): the clip is gone, add "
-                                 "its file again")  # fmt: skip
+        reason = f"it was damaged ({problem}), and so are its bytes ({error}): the clip is gone"
+        yield Fault("row", name, reason, hint=ADD_AGAIN)
     except KeyposeError as error:  # the package for this format is not installed
         yield Fault("row", name, f"it is damaged ({problem}), and its bytes cannot be read here: {error}")
     else:
-        _write(store, clip_id, row, prepared)
+        lost = [column for column in ("name", *_TEXT_FIELDS, "added_at") if not is_valid_column(row, column)]
+        if _write(store, clip_id, row, prepared):
+            lost.append("tags or other names")
+        if lost:
+            yield Fault("row", name, f"it was damaged, and could not be read: {', '.join(lost)}")
 
 
 def _read(store: Store, row: Mapping[str, Any]) -> PreparedClip:
@@ -315,10 +355,11 @@ def _read(store: Store, row: Mapping[str, Any]) -> PreparedClip:
     )
 
 
-def _write(store: Store, clip_id: int, row: Mapping[str, Any], prepared: PreparedClip) -> None:
+def _write(store: Store, clip_id: int, row: Mapping[str, Any], prepared: PreparedClip) -> bool:
+    """Replace a damaged row; return whether other names or tags were lost."""
     dialect = store.database.dialect
     is_lossy = row["tolerance_mm"] is not None and is_valid_column(row, "tolerance_mm") and is_valid_column(row, "hash")
-    blob = store.blobs.put(prepared.data)
+    blob = store.put_bytes(prepared.data)
     values = {
         "hash": row["hash"] if is_lossy else prepared.hash,
         "blob": blob,
@@ -330,29 +371,34 @@ def _write(store: Store, clip_id: int, row: Mapping[str, Any], prepared: Prepare
         "tolerance_mm": row["tolerance_mm"] if is_lossy else None,
         "is_placeholder": row["is_placeholder"] if is_valid_column(row, "is_placeholder") else 0,
     }
-    with store.database.begin_write() as connection:
+    with store.database.begin_write(raw_text=True) as connection:
         same = sa.select(clips.c.id).where(clips.c.hash == values["hash"], clips.c.id != clip_id)
         if connection.execute(same).first():  # the clip was added again in the meantime
             _delete(store, connection, clip_id, row)
-            return
+            return False
         connection.execute(dialect.insert_new(blobs, [{"hash": blob, "bytes": len(prepared.data)}]))
         connection.execute(sa.update(blobs).where(blobs.c.hash == blob).values(bytes=len(prepared.data)))
         connection.execute(sa.update(clips).where(clips.c.id == clip_id).values(values))
-        _drop_invalid_words(store, connection, clip_id)
+        has_lost_words = _drop_invalid_words(store, connection, clip_id)
         write_analysis(connection, dialect, clip_id, prepared.analysis)
         finalize_clip(connection, dialect, clip_id)
+    return has_lost_words
 
 
-def _drop_invalid_words(store: Store, connection: sa.Connection, clip_id: int) -> None:
+def _drop_invalid_words(store: Store, connection: sa.Connection, clip_id: int) -> bool:
+    """Delete other names and tags that are no text; return whether there were any."""
+    has_lost_words = False
     for table, column in ((other_names, other_names.c.name), (tags, tags.c.tag)):
         own_words = sa.select(column).where(table.c.clip_id == clip_id)
-        with store.database.dialect.raw_text(connection):
-            valid_words = [word for word in connection.scalars(own_words) if isinstance(word, str)]
+        words = list(connection.scalars(own_words))
+        valid_words = [word for word in words if isinstance(word, str)]
+        has_lost_words |= len(valid_words) < len(words)
         connection.execute(sa.delete(table).where(table.c.clip_id == clip_id, column.not_in(valid_words)))
+    return has_lost_words
 
 
 def _drop(store: Store, clip_id: int, row: Mapping[str, Any]) -> None:
-    with store.database.begin_write() as connection:
+    with store.database.begin_write(raw_text=True) as connection:
         _delete(store, connection, clip_id, row)
 
 

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal
 
-from keypose.errors import Audience, FormatWarning, Hint, KeyposeError, choose_text
+from keypose.errors import Audience, FormatWarning, Hint, KeyposeError, choose_text, format_count
 
+REPR_HASH_DIGITS = 8  # enough to name the clip
 FaultKind = Literal["database", "row", "words", "analysis", "missing blob", "damaged blob", "orphan blob", "leftover"]
 
 
@@ -34,6 +35,10 @@ class Clip:
     tolerance_mm: float | None = None  # of lossy storage; None: the original bytes are stored
     # Name and note were set by rebuild; those of the next file with this content replace them.
     is_placeholder: bool = False
+
+    def __repr__(self) -> str:
+        return (f"Clip({self.name!r}, {format_count(self.n_frames, 'frame')} at {self.fps:g} fps, "
+                f"{self.duration_s:.2f} s, hash {self.hash[:REPR_HASH_DIGITS]})")  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,9 @@ class Draft:
     revision: int  # increases with every change; never reused
     changed_at: datetime  # UTC
     data: str
+
+
+ADD_AGAIN = "adding the file again mends it"  # hint of faults
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from html import escape
 from xml.etree import ElementTree as ET
 
 import keypose
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.library.records import Clip
 from keypose.library.search.hits import Hit
 from keypose.library.search.swing_overlap import SwingMatch
@@ -84,7 +84,7 @@ def results_page(query: PageQuery, hits: Sequence[PageHit]) -> str:
         intro=_render_intro(query, hits),
         scripts=(read_package_text(package, "results_page.js"),),
         styles=(read_package_text(package, "results_page.css"),),
-        foot=f"keypose {keypose.__version__}",
+        footer=f"keypose {keypose.__version__}",
     )
 
 
@@ -193,7 +193,7 @@ def _duplicates_html(page_hit: PageHit) -> str:
 def _details_html(page_hit: PageHit, library: str, with_picture: bool) -> str:
     clip = page_hit.clip
     clip_facts = [
-        ("length", f"{clip.n_frames:,} frames at {clip.fps:g} fps"),
+        ("length", f"{format_count(clip.n_frames, 'frame', ',')} at {clip.fps:g} fps"),
         ("joints", f"{clip.n_joints:,}"),
         ("also named", ", ".join(clip.other_names)),
         ("source", clip.source),

@@ -20,7 +20,7 @@ from keypose.library.db import Dialect
 from keypose.library.extra import sa
 from keypose.library.records import Clip, rebuild_hint
 from keypose.library.tables import blobs, clips, is_not_in_trash, other_names, tags, trash
-from keypose.validation import check_text, clean_line, is_sha256
+from keypose.validation import check_text, clean_line, is_device_name, is_sha256
 
 Order = tuple[sa.ColumnElement[Any], ...]
 
@@ -48,7 +48,6 @@ _WORD = re.compile(r"[^\W_]+")
 _HUMP = re.compile(r"(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|(?<=[a-z])(?=[A-Z])")  # Walk|Left, take|3
 _DIACRITICS = re.compile("[\u0300-\u036f]+")
 _NOT_IN_FILE_NAMES = re.compile(r'[<>:"/\\|?*\s]+')
-_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # not allowed as file names on Windows
 
 
 def load_clips(
@@ -221,8 +220,12 @@ def _select_clips(connection: sa.Connection, *conditions: sa.ColumnElement[bool]
 
 def _not_found_error(connection: sa.Connection, name: str, in_trash: bool) -> OptionError:
     """Return the error that there is no such clip, with similar names."""
+    is_candidate = ~is_not_in_trash(clips.c.id) if in_trash else is_not_in_trash(clips.c.id)
+    hint = _suggest_names(name, connection.scalars(sa.select(clips.c.name).where(is_candidate).distinct().limit(5000)))
     if in_trash:
-        return OptionError(f"no clip {name[:80]!r} is in the trash", code="unknown_clip", expected="one that is")
+        return OptionError(
+            f"no clip {name[:80]!r} is in the trash", code="unknown_clip", expected="one that is", hint=hint
+        )
     trashed = _find_by_name_or_prefix(connection, name, in_trash=True)
     if trashed:
         digest = next(iter(trashed.values())).hash[:12]
@@ -232,12 +235,14 @@ def _not_found_error(connection: sa.Connection, name: str, in_trash: bool) -> Op
             expected="one that is not",
             hint=Hint(python=f"restore({digest!r}) brings it back", command="adding its file again brings it back"),
         )
-    existing_names = list(
-        connection.scalars(sa.select(clips.c.name).where(is_not_in_trash(clips.c.id)).distinct().limit(5000))
-    )
-    near = difflib.get_close_matches(name[:80], existing_names, n=3)
-    hint = f"did you mean {' or '.join(map(repr, near))}?" if near else None
     return OptionError(f"no clip {name[:80]!r} in the library", code="unknown_clip", hint=hint)
+
+
+def _suggest_names(name: str, existing_names: Iterable[str]) -> str | None:
+    """Return a hint with up to three similar names; the same letters in another case are the most similar."""
+    by_lower = {existing.lower(): existing for existing in existing_names}
+    near = difflib.get_close_matches(name[:80].lower(), by_lower, n=3)
+    return f"did you mean {' or '.join(repr(by_lower[each]) for each in near)}?" if near else None
 
 
 def is_in_trash(connection: sa.Connection, clip_id: int) -> bool:
@@ -282,9 +287,10 @@ def clean_tags(tags: Iterable[str]) -> tuple[str, ...]:
     """Return tags in lower case, without duplicates, sorted."""
     if isinstance(tags, str):
         raise OptionError(option="tags", value=tags, expected=f"several texts: ({tags!r},)")
-    if not isinstance(tags, Iterable):
-        raise OptionError(option="tags", value=tags, expected="several texts")
-    items = list(islice(tags, MAX_TAGS + 1))
+    try:
+        items = list(islice(tags, MAX_TAGS + 1))
+    except TypeError:
+        raise OptionError(option="tags", value=tags, expected="several texts") from None
     if len(items) > MAX_TAGS:
         raise OptionError(f"more than {MAX_TAGS}", option="tags", expected=f"at most {MAX_TAGS} at once")
     cleaned = {" ".join(clean_line(check_text("tag", tag), MAX_TAG_CHARS).lower().split()) for tag in items}
@@ -325,4 +331,4 @@ def file_stem(name: str) -> str:
     """Return a file name without suffix that is valid on every system and does not leave its folder."""
     stem = _NOT_IN_FILE_NAMES.sub("_", clean_line(name, MAX_NAME_CHARS)).strip("._ ")
     stem = stem.encode("utf-8")[:MAX_STEM_BYTES].decode("utf-8", "ignore").rstrip("._ ")
-    return f"_{stem}" if not stem or _DEVICES.fullmatch(stem) else stem
+    return f"_{stem}" if not stem or is_device_name(stem) else stem

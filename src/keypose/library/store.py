@@ -5,31 +5,44 @@ Errors of a database become KeyposeErrors.
 
 from __future__ import annotations
 
+import contextlib
 import weakref
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from os import PathLike
 
-from keypose.errors import FileError, FormatError
+from keypose.errors import FileError, FormatError, Hint, KeyposeError
 from keypose.formats import Limits
 from keypose.library.analysis import read_standalone, unzip_content
 from keypose.library.blobs import Blobs
+from keypose.library.blobs.base import OWNER_FILE
 from keypose.library.blobs.folder import (
     DEFAULT_LOCATION,
     choose_identity,
     choose_location,
+    has_owner,
     is_identity,
-    normalize_location,
+    load_owner,
+    normalise_location,
     open_blobs,
+    write_identity,
 )
 from keypose.library.db import Dialect, choose_dialect
 from keypose.library.extra import sa
 from keypose.library.library_info import create_tables, load_version
-from keypose.library.records import Clip
+from keypose.library.records import Clip, rebuild_hint
 from keypose.library.rows import file_stem
-from keypose.library.tables import blobs, identity, library_info
+from keypose.library.tables import blobs, clips, identity, library_info, library_info_copy
 from keypose.model import Motion
+from keypose.validation import is_sha256
+
+MAX_PROBES = 100  # clips whose bytes are looked for at a location without an owner file
+
+REPAIR_HINT = Hint(
+    python="Library.repair_file copies what can be read into a new file",
+    command="keypose library rebuild copies what can be read into a new file",
+)
 
 # A blob may only be deleted if table ``blobs`` allows it, with the write lock held: adding a clip checks, with the same
 # lock, that its blob exists.
@@ -42,6 +55,47 @@ class Store:
     database: Database
     blobs: Blobs
     limits: Limits
+
+    def check_owner(self) -> None:
+        """Raise FormatError if the blobs belong to another library; record the owner if it is not recorded.
+
+        An unreachable or read-only location is no error, as clips can be listed without their blobs.
+        """
+        with contextlib.suppress(FileError):
+            if self.blobs.top_level_names() is not None:
+                self._record_owner()
+
+    def put_bytes(self, data: bytes) -> str:
+        """Store bytes and return their hash; FileError where the bytes of the other clips are gone."""
+        if not self._record_owner():
+            raise FileError(
+                "the files of all clips are missing",
+                path=str(self.blobs),
+                code="missing_blobs",
+                expected=f"a mounted disk with them and the file {OWNER_FILE}",
+                hint=rebuild_hint("accepts an empty place, if they are lost for good"),
+            )
+        return self.blobs.put(data)
+
+    def _record_owner(self) -> bool:
+        """Return whether the owner of the blobs is this library; record it where that is certain.
+
+        It is certain for a library without clips, and where the bytes of some clip are. Otherwise the place may be that
+        of a disk which is not mounted.
+        """
+        identity = self.database.identity
+        if identity is None or has_owner(self.blobs, identity, self.database.dialect.location):
+            return True
+        if not self.has_some_bytes():
+            return False
+        write_identity(self.blobs, identity)
+        return True
+
+    def has_some_bytes(self) -> bool:
+        """Return whether the library has no clips, or the bytes of some of them are there."""
+        with self.database.begin_read() as connection:
+            hashes = list(connection.scalars(sa.select(clips.c.blob).limit(MAX_PROBES)))
+        return not hashes or any(self.blobs.has(digest) for digest in hashes if is_sha256(digest))
 
     def read_bytes(self, clip: Clip) -> bytes:
         """Return the stored bytes of a clip, checked."""
@@ -84,12 +138,17 @@ class Database:
     ) -> None:
         self.dialect: Dialect = choose_dialect(location, busy_s)
         if blobs is not None:
-            normalize_location(blobs)  # raises errors before a file is created
+            normalise_location(blobs)  # raises errors before a file is created
         self.engine = self.dialect.open(create=create)
         weakref.finalize(self, self.engine.dispose)  # also if close() is not called
         try:
             self.blob_location = self._open_or_create(blobs, create=create)
             self.identity = self._load_identity()
+        except FormatError as error:
+            self.close()
+            if error.code != "library_damaged" or self.dialect.path is None:
+                raise
+            raise error.with_fields(hint=REPAIR_HINT) from None
         except BaseException:
             self.close()
             raise
@@ -99,7 +158,7 @@ class Database:
 
         Nothing is written if the location belongs to another library or is not writable.
         """
-        with self.begin_read() as connection:
+        with self.begin_read(raw_text=True) as connection:
             recorded = self._recorded_location(connection)
         location = choose_location(blobs, recorded, self.dialect)
         if recorded is not None:
@@ -118,26 +177,35 @@ class Database:
 
     def _recorded_location(self, connection: sa.Connection) -> str | None:
         """Return the recorded location of the blobs; None for an empty database."""
-        location = self.dialect.location
-        return _load_blob_location(connection, location) if load_version(connection, location) else None
+        return (
+            _load_blob_location(connection, self.dialect) if load_version(connection, self.dialect.location) else None
+        )
 
     def _load_identity(self) -> str | None:
         """Return the identity of the library; None if its row is damaged, which ``verify`` reports."""
-        with self.begin_read() as connection:
+        with self.begin_read(raw_text=True) as connection:
             return load_identity(connection)
 
     @contextmanager
-    def begin_read(self) -> Iterator[sa.Connection]:
-        """Begin a read transaction, in which the database does not change."""
-        with self._translate_errors(), self.engine.connect() as connection, connection.begin():
+    def begin_read(self, *, raw_text: bool = False) -> Iterator[sa.Connection]:
+        """Begin a read transaction, in which the database does not change.
+
+        With ``raw_text``, damaged text is read as bytes instead of raising an error.
+        """
+        with (
+            self.translate_errors(),
+            self.engine.connect() as connection,
+            connection.begin(),
+            self.dialect.raw_text(connection) if raw_text else nullcontext(),
+        ):
             yield connection
 
     @contextmanager
-    def begin_write(self) -> Iterator[sa.Connection]:
-        """Begin a write transaction, with the write lock held; a commit is durable."""
-        with self._translate_errors(), self.engine.connect() as plain_connection:
+    def begin_write(self, *, raw_text: bool = False) -> Iterator[sa.Connection]:
+        """Begin a write transaction, with the write lock held; a commit is durable. ``raw_text`` as in begin_read."""
+        with self.translate_errors(), self.engine.connect() as plain_connection:
             connection = plain_connection.execution_options(**self.dialect.write_options)
-            with connection.begin():
+            with connection.begin(), self.dialect.raw_text(connection) if raw_text else nullcontext():
                 yield connection
 
     def close(self) -> None:
@@ -145,7 +213,8 @@ class Database:
         self.engine.dispose()
 
     @contextmanager
-    def _translate_errors(self) -> Iterator[None]:
+    def translate_errors(self) -> Iterator[None]:
+        """Return a context in which errors of the driver become KeyposeErrors."""
         try:
             yield
         except self.dialect.driver_errors as error:
@@ -158,10 +227,25 @@ def load_identity(connection: sa.Connection) -> str | None:
     return values[0] if len(values) == 1 and is_identity(values[0]) else None
 
 
-def _load_blob_location(connection: sa.Connection, location: str) -> str:
-    values = list(connection.scalars(sa.select(library_info.c.blob_location)))
-    if len(values) != 1 or not isinstance(values[0], str):
+def _load_blob_location(connection: sa.Connection, dialect: Dialect) -> str:
+    """Return the recorded location of the blobs. It is recorded twice; a difference means damage."""
+    columns = (library_info.c.blob_location, library_info_copy.c.blob_location)
+    locations = [
+        value for column in columns for value in connection.scalars(sa.select(column)) if isinstance(value, str)
+    ]
+    if not locations:
         raise FormatError(
-            location, "the database is damaged: it does not say where its bytes are", code="library_damaged"
+            dialect.location, "the database is damaged: it does not say where its bytes are", code="library_damaged"
         )
-    return values[0]
+    return choose_recorded_location(locations, load_identity(connection), dialect)
+
+
+def choose_recorded_location(locations: Sequence[str], owner: str | None, dialect: Dialect) -> str:
+    """Return the first location whose blobs belong to the library ``owner``, if the recorded ones differ."""
+    if len(set(locations)) > 1:
+        for location in locations:
+            with contextlib.suppress(KeyposeError):
+                found_owner = load_owner(open_blobs(location, dialect))
+                if found_owner is not None and owner in (None, found_owner):
+                    return location
+    return locations[0]

@@ -4,31 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from keypose.errors import FileError, FormatError, Hint
+from keypose.errors import FileError, FormatError, Hint, format_count
 from keypose.library import library_info
 from keypose.library.analysis import ANALYSIS_VERSION, unzip_content
 from keypose.library.analysis_rows import (
     compute_checksums,
     has_consistent_body_parts,
     ids_without_analysis,
-    load_checksums,
-    load_versions,
 )
 from keypose.library.blobs.base import OWNER_FILE
 from keypose.library.blobs.folder import load_owner, write_identity
 from keypose.library.extra import sa
 from keypose.library.rebuild import load_search_vectors, rebuild_word_index
-from keypose.library.records import Clip, Fault, rebuild_hint, verify_hint
+from keypose.library.records import ADD_AGAIN, Clip, Fault, rebuild_hint, verify_hint
 from keypose.library.rows import load_clips, row_checksum, search_words
+from keypose.library.salvage import find_invalid_rows
 from keypose.library.store import Store, load_identity
-from keypose.library.tables import blobs, clips
+from keypose.library.tables import analyses, blobs, clips
 
-_ORPHAN_HINT = Hint(
+ORPHAN_HINT = Hint(
     python="adding their file again or rebuild() takes them in, verify(drop_orphans=True) removes them",
     command="adding their file again or keypose library rebuild takes them in, keypose library verify --drop-orphans "
     "removes them",
 )
-_ADD_AGAIN = "adding the file again mends it"
+_COPY_HINT = rebuild_hint("repairs it, or copies what can be read into a new file")
 
 
 def verify(store: Store, location: str, *, fix: bool, drop_orphans: bool = False) -> Iterator[Fault]:
@@ -42,7 +41,7 @@ def verify(store: Store, location: str, *, fix: bool, drop_orphans: bool = False
     try:
         yield from _check_database(store, location, fix, clips_by_id)
     except FormatError as error:
-        yield Fault("database", location, error.summary)
+        yield Fault("database", location, error.summary, hint=_COPY_HINT)
         return
     for clip in clips_by_id.values():
         faults = list(_check_bytes(store, clip))
@@ -59,11 +58,13 @@ def _check_database(store: Store, location: str, fix: bool, clips_by_id: dict[in
     """Yield all faults except those of blobs; put the clips with valid rows into ``clips_by_id``."""
     dialect = store.database.dialect
     damaged: dict[int, str] = {}
-    with store.database.begin_read() as connection, dialect.raw_text(connection):
+    with store.database.begin_read(raw_text=True) as connection:
         for problem in (*dialect.find_problems(connection),):
-            yield Fault("database", location, problem)
+            yield Fault("database", location, problem, hint=None if dialect.path is None else _COPY_HINT)
         for problem in (*library_info.find_problems(connection), *_check_identity(connection)):
             yield Fault("database", location, problem, hint=rebuild_hint("repairs it"))
+        for _, clip_id, problem in find_invalid_rows(connection):
+            yield Fault("row", f"clip {clip_id}", problem, hint=rebuild_hint("repairs or removes it"))
         missing_indexes = dialect.missing_indexes(connection)
         clips_by_id.update(load_clips(connection, damaged=damaged))
         checksums = {row.id: row.checksum for row in connection.execute(sa.select(clips.c.id, clips.c.checksum))}
@@ -75,9 +76,9 @@ def _check_database(store: Store, location: str, fix: bool, clips_by_id: dict[in
         hint = rebuild_hint("repairs it from its bytes")
         yield Fault("row", f"clip {clip_id}", f"its row is damaged ({reason})", hint=hint)
     for clip_id, clip in clips_by_id.items():
-        if row_checksum(clip) != checksums[clip_id]:
+        if row_checksum(clip) != checksums.get(clip_id):
             hint = rebuild_hint("recovers what it can from the bytes")
-            yield Fault("row", clip.name, "what is kept about the clip was changed by accident", hint=hint)
+            yield Fault("row", clip.name, "its stored metadata were changed by accident", hint=hint)
     clip_ids = (clips_by_id.keys() | indexed_words.keys()) - damaged.keys()
     ids_with_wrong_words = {
         clip_id for clip_id in clip_ids if _expected_words(clips_by_id, clip_id) != indexed_words.get(clip_id)
@@ -106,7 +107,7 @@ def _check_indexes(
     dialect = store.database.dialect
     word_problems: list[str] = []
     if fix or dialect.is_writable:
-        with store.database.begin_write() as connection:
+        with store.database.begin_write(raw_text=True) as connection:
             word_problems += dialect.find_word_problems(connection)
             if fix:
                 _rebuild_indexes(store, connection, missing_indexes, words=bool(n_wrong or word_problems))
@@ -115,7 +116,7 @@ def _check_indexes(
     for problem in word_problems:
         yield Fault("words", location, problem, fix, verify_hint("makes it again"))
     if n_wrong:
-        yield Fault("words", location, f"{n_wrong} clips are not found by their words", fix)
+        yield Fault("words", location, f"not found by their words: {format_count(n_wrong, 'clip')}", fix)
 
 
 def _rebuild_indexes(
@@ -131,19 +132,22 @@ def _rebuild_indexes(
 
 def _check_analyses(store: Store, names: dict[int, str]) -> Iterator[Fault]:
     """Yield faults of analyses: missing, damaged, or of another version."""
-    with store.database.begin_read() as connection, store.database.dialect.raw_text(connection):
+    with store.database.begin_read(raw_text=True) as connection:
         for clip_id in sorted(ids_without_analysis(connection) & names.keys()):
             yield Fault("analysis", names[clip_id], "it was not analysed", hint=rebuild_hint("analyses it"))
-        versions, checksums = load_versions(connection), load_checksums(connection)
-        for clip_id in sorted(checksums.keys() & names.keys()):
-            problem = _find_analysis_problem(store, connection, clip_id, checksums[clip_id], versions[clip_id])
+        # One statement, as versions alone would be read from their index, which may be damaged.
+        columns = (analyses.c.clip_id, analyses.c.checksum, analyses.c.version)
+        for clip_id, checksum, version in connection.execute(sa.select(*columns).order_by(columns[0])).all():
+            if clip_id not in names:
+                continue
+            problem = _find_analysis_problem(store, connection, clip_id, checksum, version)
             if problem:
                 yield Fault("analysis", names[clip_id], problem, hint=rebuild_hint("analyses it again"))
 
 
 def _find_analysis_problem(store: Store, connection: sa.Connection, clip_id: int, checksum: str, version: int) -> str:
     if compute_checksums(connection, [clip_id])[clip_id] != checksum:
-        return "what is kept about its frames was changed by accident"
+        return "what is stored about its frames was changed by accident"
     if version != ANALYSIS_VERSION:
         return f"its analysis is of version {version}, expected {ANALYSIS_VERSION}"
     if not has_consistent_body_parts(connection, clip_id):
@@ -164,19 +168,19 @@ def _check_bytes(store: Store, clip: Clip) -> Iterator[Fault]:
             store.blobs.read(clip.blob, clip.bytes), store.blobs.placeholder_path(clip.blob), store.limits
         )
     except FileError as error:
-        yield Fault("missing blob", clip.name, str(error), hint=_ADD_AGAIN)
+        yield Fault("missing blob", clip.name, str(error), hint=ADD_AGAIN)
     except FormatError as error:
-        yield Fault("damaged blob", clip.name, str(error), hint=_ADD_AGAIN)
+        yield Fault("damaged blob", clip.name, str(error), hint=ADD_AGAIN)
     else:
         if content.hash != clip.hash and clip.tolerance_mm is None:  # otherwise it is lossy
             yield Fault("row", clip.name, f"its content has the sha256 {content.hash}, expected {clip.hash}")
         if len(content.data) != clip.bytes:
-            yield Fault("row", clip.name, f"{len(content.data)} bytes, expected {clip.bytes}")
+            yield Fault("row", clip.name, f"{format_count(len(content.data), 'byte')}, expected {clip.bytes}")
 
 
 def _is_unchanged(store: Store, clip: Clip) -> bool:
     """Return whether a clip has not been removed or repaired in the meantime."""
-    with store.database.begin_read() as connection:
+    with store.database.begin_read(raw_text=True) as connection:
         same_row = sa.select(clips.c.id).where(clips.c.hash == clip.hash, clips.c.blob == clip.blob)
         return connection.execute(same_row).first() is not None
 
@@ -184,12 +188,12 @@ def _is_unchanged(store: Store, clip: Clip) -> bool:
 def _check_orphans(store: Store, drop: bool) -> Iterator[Fault]:
     stored_hashes = list(store.blobs.hashes())
     # Read after the rows, so that bytes added in the meantime are no orphans.
-    with store.database.begin_read() as connection:
+    with store.database.begin_read(raw_text=True) as connection:
         used_hashes = set(connection.scalars(sa.union(sa.select(blobs.c.hash), sa.select(clips.c.blob))))
     for digest in stored_hashes:
         if digest not in used_hashes and store.blobs.has(digest):
             is_dropped = drop and store.delete_unused_bytes(digest)
-            yield Fault("orphan blob", digest, "bytes of no clip", is_dropped, _ORPHAN_HINT)
+            yield Fault("orphan blob", digest, "bytes of no clip", is_dropped, ORPHAN_HINT)
 
 
 def _check_other_files(store: Store, fix: bool) -> Iterator[Fault]:
@@ -202,7 +206,8 @@ def _check_other_files(store: Store, fix: bool) -> Iterator[Fault]:
         yield Fault("leftover", name, "not put there by a library, and left alone", hint="move it away yourself")
     identity = store.database.identity
     if identity is not None and store.blobs.top_level_names() is not None and load_owner(store.blobs) != identity:
-        if fix:
+        can_fix = store.has_some_bytes()
+        if fix and can_fix:
             write_identity(store.blobs, identity)
-        hint = verify_hint("makes it say so")
-        yield Fault("leftover", OWNER_FILE, "does not say whose bytes these are", fix, hint)
+        hint = verify_hint("makes it say so") if can_fix else rebuild_hint("does so, if the bytes are lost for good")
+        yield Fault("leftover", OWNER_FILE, "does not say whose bytes these are", fix and can_fix, hint)

@@ -12,7 +12,6 @@ from typing import Protocol
 from keypose.errors import FormatError
 from keypose.validation import is_sha256
 
-LEFTOVER_AFTER_S = 3600.0  # age of leftover temporary files; files that are being written are younger
 OWNER_FILE = "keypose-library"  # at the top level; contains the identity of the owning library (folder.py)
 _FOLDER = re.compile(r"[0-9a-f]{2}")
 

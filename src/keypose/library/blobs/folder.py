@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from keypose.errors import FileError, FormatError, Hint, OptionError
+from keypose.errors import FileError, FormatError, Hint, OptionError, format_count
 from keypose.formats import Limits
-from keypose.formats.base import write_atomically
+from keypose.formats.base import LEFTOVER_AFTER_S, write_atomically
 from keypose.library.blobs.base import (
-    LEFTOVER_AFTER_S,
     OWNER_FILE,
     Blobs,
     check_content,
@@ -214,7 +213,10 @@ def _read(path: Path, max_bytes: int) -> bytes:
             raise FormatError(path, "is a link, a folder or a device", expected="a file")
         if status.st_size > max_bytes:
             raise FormatError(
-                path, f"is damaged: it has {status.st_size} bytes", expected=f"at most {max_bytes}", code="damaged"
+                path,
+                f"is damaged: it has {format_count(status.st_size, 'byte')}",
+                expected=f"at most {max_bytes}",
+                code="damaged",
             )
         return file.read()
 
@@ -243,7 +245,7 @@ def choose_location(requested: str | PathLike[str] | None, recorded: str | None,
 
     A ``requested`` location that differs from the recorded one is an OptionError.
     """
-    location = None if requested is None else normalize_location(requested)
+    location = None if requested is None else normalise_location(requested)
     if recorded is None:
         if location is None and dialect.path is None:
             raise OptionError(
@@ -265,7 +267,7 @@ def choose_location(requested: str | PathLike[str] | None, recorded: str | None,
     return recorded
 
 
-def normalize_location(location: str | PathLike[str]) -> str:
+def normalise_location(location: str | PathLike[str]) -> str:
     """Return a path or URL as it is recorded: paths are absolute, URLs have no credentials."""
     text = os.fspath(location) if isinstance(location, str | PathLike) else ""
     if not isinstance(text, str) or not text or _UNSTORABLE.search(text) or len(text) > MAX_LOCATION_CHARS:
@@ -303,7 +305,7 @@ def open_blobs(location: str, dialect: Dialect, max_bytes: int = Limits().bytes)
         return FolderBlobs(Path(location), max_bytes)
     from keypose.library.blobs.object_store import FsspecBlobs
 
-    return FsspecBlobs(normalize_location(location), max_bytes)
+    return FsspecBlobs(normalise_location(location), max_bytes)
 
 
 def _default_path(path: Path | None) -> str:
@@ -364,17 +366,10 @@ def write_identity(blobs: Blobs, identity: str) -> None:
     blobs.write_owner(_TEMPLATE.format(identity=identity).encode())
 
 
-def check_owner(blobs: Blobs, identity: str | None, location: str) -> None:
-    """Raise FormatError if the blobs belong to another library; record the owner if none is recorded.
-
-    An unreachable or read-only location is no error, as clips can be listed without their blobs.
-    """
-    with contextlib.suppress(FileError):
-        owner = load_owner(blobs)
-        if identity is None or owner == identity:
-            return
-        if owner is not None:
-            raise FormatError(location, f"the bytes at {blobs} are those of another library ({OWNER_FILE} there says "
-                                        "so)", expected="its own", code="other_library")  # fmt: skip
-        if blobs.top_level_names() is not None:
-            write_identity(blobs, identity)
+def has_owner(blobs: Blobs, identity: str, location: str) -> bool:
+    """Return whether the owner file is that of the library; FormatError if it is that of another one."""
+    owner = load_owner(blobs)
+    if owner not in (None, identity):
+        raise FormatError(location, f"the bytes at {blobs} are those of another library ({OWNER_FILE} there says so)",
+                          expected="its own", code="other_library")  # fmt: skip
+    return owner is not None

@@ -12,8 +12,8 @@ from typing import Any
 
 from keypose.errors import FileError, FormatError, KeyposeError, MissingExtra, OptionError
 from keypose.formats import Limits
+from keypose.formats.base import LEFTOVER_AFTER_S
 from keypose.library.blobs.base import (
-    LEFTOVER_AFTER_S,
     OWNER_FILE,
     check_content,
     check_hash,

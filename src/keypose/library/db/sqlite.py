@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from keypose.errors import FileError, FormatError, KeyposeError, OptionError
 from keypose.library.db.base import Vectors
 from keypose.library.extra import sa, sqlite_insert
-from keypose.library.tables import increment_changes, indexes, library_info
+from keypose.library.tables import increment_changes, indexes, library_info, metadata
+from keypose.validation import check_regular_file
 
 FileIdentity = tuple[int, int]  # device and inode
 
 _FTS5 = "USING fts5(text, tokenize = 'unicode61 remove_diacritics 0')"
+_WORD_INDEX = f"CREATE VIRTUAL TABLE words {_FTS5}"
 _SHADOWS = ("data", "idx", "content", "docsize", "config")  # suffixes of the internal tables of FTS5
 _NOT_DAMAGE = (
     sqlite3.SQLITE_BUSY,
@@ -46,9 +51,13 @@ class SqliteDialect:
 
     def open(self, *, create: bool) -> sa.Engine:
         """Return an engine with connections in WAL mode; writing transactions take the lock when they begin."""
-        if os.path.isdir(self.path):  # noqa: PTH112 - Path.is_dir raises for names that are too long
-            raise FileError("is a folder", path=self.location, expected="the file of a library")
-        if not create and not (os.path.isfile(self.path) and self.path.stat().st_size):  # noqa: PTH113 - as above
+        try:
+            size = check_regular_file(self.path, "the file of a library").st_size
+        except FileError as error:
+            raise error.with_fields(path=self.location) from None
+        except (OSError, ValueError):  # no such file, or a name that cannot be one
+            size = 0
+        if not create and not size:
             raise FileError("no such library", path=self.location, code="unknown_library")
         engine = sa.create_engine(
             sa.URL.create("sqlite", database=self.location),
@@ -63,7 +72,7 @@ class SqliteDialect:
     @property
     def is_writable(self) -> bool:
         """Whether file and folder are writable; SQLite needs the folder to change the file."""
-        file = Path(os.path.realpath(self.path))
+        file = self.real_path
         return os.access(file.parent, os.W_OK) and (os.access(file, os.W_OK) or not os.path.lexists(file))
 
     def _connect(self) -> sqlite3.Connection:
@@ -71,7 +80,7 @@ class SqliteDialect:
         self._check_same_file()  # otherwise SQLite would create another file
         if self.is_writable:
             return sqlite3.connect(self.path, timeout=self.busy_s, check_same_thread=False)
-        file = Path(os.path.realpath(self.path))
+        file = self.real_path
         log = f"{file}-wal"
         mode = "mode=ro" if os.path.exists(log) and os.path.getsize(log) else "mode=ro&immutable=1"  # noqa: PTH110, PTH202
         uri = f"{file.as_uri()}?{mode}"
@@ -104,6 +113,11 @@ class SqliteDialect:
         self._check_same_file()  # writes to a removed file would be lost
         writes = connection.get_execution_options().get("writes", False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+        try:
+            self._check_same_file()  # it may have been replaced while this waited for the lock
+        except FileError:
+            connection.exec_driver_sql("ROLLBACK")
+            raise
 
     def _check_same_file(self) -> None:
         if self._file is not None and self._file != self._current_file():
@@ -114,6 +128,37 @@ class SqliteDialect:
                 hint="open it again",
                 code="library_moved",
             )
+
+    @property
+    def real_path(self) -> Path:
+        """The path of the file, with links resolved."""
+        return Path(os.path.realpath(self.path))
+
+    @contextmanager
+    def lock_file(self) -> Iterator[sqlite3.Connection]:
+        """Return a plain connection to a damaged file, with the write lock held; text may be bytes."""
+        with closing(sqlite3.connect(self.real_path, timeout=self.busy_s, isolation_level=None)) as connection:
+            connection.text_factory = text_or_bytes
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+
+    def replace_file(self, new_file: Path) -> Path:
+        """Replace the database by ``new_file``, with the lock held; return where the old one and its log are now."""
+        file = self.real_path
+        damaged = file.with_name(f"{file.name}.damaged-{datetime.now(UTC):%Y%m%dT%H%M%S}")
+        new_file.chmod(stat.S_IMODE(file.stat().st_mode))
+        try:
+            os.link(file, damaged)
+        except OSError:  # a file system without hard links
+            file.rename(damaged)
+        with suppress(FileNotFoundError):
+            os.replace(f"{file}-wal", f"{damaged}-wal")  # noqa: PTH105
+        with suppress(FileNotFoundError):
+            os.unlink(f"{file}-shm")  # noqa: PTH108
+        new_file.replace(file)
+        self._file = None
+        return damaged
 
     def _current_file(self) -> FileIdentity | None:
         """Return the identity of the file at the path, with links resolved; None if there is none."""
@@ -182,11 +227,22 @@ class SqliteDialect:
 
     def find_problems(self, connection: sa.Connection) -> Iterator[str]:
         """Check pages, indexes and foreign keys."""
+        yield from self.find_page_problems(connection)
+        for table, row, other, _ in connection.execute(sa.text("PRAGMA foreign_key_check")):
+            yield f"row {row} of {table} belongs to a row of {other} that is not there"
+
+    def find_page_problems(self, connection: sa.Connection) -> Iterator[str]:
+        """Check pages, indexes and the definitions of tables."""
+        definitions = _read_definitions(connection)
+        for table, definition in _expected_definitions().items():
+            if definitions[table] != definition:
+                yield f"the definition of the table {table} is damaged"
+        word_definitions = connection.scalars(sa.text("SELECT sql FROM sqlite_master WHERE name = 'words'")).all()
+        if word_definitions not in ([], [_WORD_INDEX]):
+            yield "the definition of the table words is damaged"
         for (line,) in connection.execute(sa.text("PRAGMA integrity_check")):
             if line != "ok" and "FTS5" not in str(line):  # reported by ``find_word_problems``
                 yield str(line)
-        for table, row, other, _ in connection.execute(sa.text("PRAGMA foreign_key_check")):
-            yield f"row {row} of {table} belongs to a row of {other} that is not there"
 
     def find_word_problems(self, connection: sa.Connection) -> Iterator[str]:
         """Check the word index against its own text."""
@@ -196,7 +252,7 @@ class SqliteDialect:
     def raw_text(self, connection: sa.Connection) -> Iterator[None]:
         """Return a context in which text that is not UTF-8 is read as bytes."""
         driver: sqlite3.Connection = connection.connection.driver_connection  # type: ignore[assignment]
-        driver.text_factory = _text_or_bytes
+        driver.text_factory = text_or_bytes
         try:
             yield
         finally:
@@ -219,7 +275,10 @@ class SqliteDialect:
         if isinstance(cause, UnicodeEncodeError):
             return OptionError(f"{cause.object[:80]!a} has half a character (a lone surrogate)", expected="text")
         code = getattr(cause, "sqlite_errorcode", 0) & 0xFF
-        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or isinstance(cause, UnicodeDecodeError):
+        is_invalid_text = isinstance(cause, UnicodeDecodeError) or (
+            isinstance(cause, sqlite3.OperationalError) and not hasattr(cause, "sqlite_errorcode")
+        )
+        if code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB) or is_invalid_text:
             return FormatError(
                 self.location,
                 f"the database is damaged ({cause})",
@@ -239,7 +298,25 @@ class SqliteDialect:
         return FileError(f"cannot be used ({cause})", path=self.location)
 
 
-def _text_or_bytes(data: bytes) -> str | bytes:
+def _read_definitions(connection: sa.Connection) -> dict[str, list[tuple[Any, ...]]]:
+    """Return the columns and foreign keys of every table."""
+    pragmas = ("table_info", "foreign_key_list")
+    return {
+        table: [tuple(row) for pragma in pragmas for row in connection.execute(sa.text(f"PRAGMA {pragma}({table})"))]
+        for table in metadata.tables
+    }
+
+
+@cache
+def _expected_definitions() -> dict[str, list[tuple[Any, ...]]]:
+    engine = sa.create_engine("sqlite://", poolclass=sa.pool.NullPool)  # closes the connection at the end
+    with engine.begin() as connection:
+        metadata.create_all(connection)
+        return _read_definitions(connection)
+
+
+def text_or_bytes(data: bytes) -> str | bytes:
+    """Return the text, or the bytes if they are not UTF-8."""
     try:
         return data.decode()
     except UnicodeDecodeError:
@@ -257,7 +334,7 @@ def create_word_index(connection: sa.Connection) -> None:
         connection.execute(sa.text("DROP TABLE words"))
     for shadow in _SHADOWS:
         connection.execute(sa.text(f"DROP TABLE IF EXISTS words_{shadow}"))
-    connection.execute(sa.text(f"CREATE VIRTUAL TABLE words {_FTS5}"))
+    connection.execute(sa.text(_WORD_INDEX))
 
 
 def _reset_tables(connection: sa.Connection) -> None:

@@ -44,7 +44,7 @@ from keypose.library.store import Store
 from keypose.model import list_notes
 from keypose.options import DEFAULT_LOAD_OPTIONS, JobOptions, LoadOptions, check_option_int
 from keypose.options.library import AddKeywords, IngestOptions
-from keypose.validation import check_bool, check_text
+from keypose.validation import check_bool, check_callback, check_items, check_text
 
 MAX_BATCH_CLIPS = 8  # per transaction
 MAX_BATCH_BYTES = 64 << 20  # per transaction
@@ -84,6 +84,7 @@ def ingest(
     them becomes a separate clip. The workers of a cluster receive the bytes and need no access to the disk of this
     machine.
     """
+    check_callback("on_progress", on_progress)
     fields = {"licence": clean_note("licence", options.licence), "note": clean_note("note", options.note)}
     if options.source is not None:
         fields["source"] = clean_note("source", options.source)
@@ -103,11 +104,12 @@ def _find_files(sources: Iterable[str | PathLike[str]]) -> tuple[list[InputFile]
     """Return the files, each once, and the sources that matched nothing, with their errors."""
     files_by_path: dict[str, InputFile] = {}
     problems: list[tuple[str, FileError]] = []
-    for source in sources:
+    expected = "paths of files and folders"
+    for source in check_items("paths", sources, expected):
         try:
             name = os.fspath(source)
         except TypeError:
-            raise OptionError(f"{type(source).__name__} to add", expected="paths of files and folders") from None
+            raise OptionError(option="paths", value=source, expected=expected) from None
         inputs = discover_clips([name])
         problems += [(name, problem) for problem in inputs.problems]
         for file in inputs.files:
@@ -165,7 +167,7 @@ class InputFile:
 
 @dataclass(frozen=True)
 class IngestMetadata:
-    """The metadata common to all files of an ingest, normalized."""
+    """The metadata common to all files of an ingest, normalised."""
 
     tags: tuple[str, ...]
     fields: Mapping[str, str]  # source, if given, licence, note

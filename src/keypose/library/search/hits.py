@@ -79,6 +79,10 @@ class Hit:
     duplicate_hashes: tuple[str, ...] = ()  # of the same clips
     details: MatchDetails = field(default_factory=MatchDetails, compare=False)
 
+    def __repr__(self) -> str:
+        mirrored = ", mirrored" if self.mirrored else ""
+        return f"Hit({self.name!r}, score {self.score:.2f}, frames {self.start}:{self.end}{mirrored})"
+
     @property
     def name(self) -> str:
         """Name of the clip."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from keypose.arrays import Bools, Floats, Frozen
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.library.incremental_index import GrowableArray, Indices
 from keypose.library.search.cross_correlation import IncrementalLevel, Level, Peak, find_peaks, refine_peak
 from keypose.library.search.part_features import (
@@ -90,7 +90,9 @@ class PartGallery(Frozen):
         allowed = np.ones(len(self.durations_s), bool) if is_allowed is None else np.asarray(is_allowed, bool)
         if allowed.shape != self.durations_s.shape:
             raise OptionError(
-                f"shape {allowed.shape}", option="among", expected=f"one flag for each of {len(self.durations_s)} clips"
+                f"shape {allowed.shape}",
+                option="among",
+                expected=f"one flag for each of {format_count(len(self.durations_s), 'clip')}",
             )
         if not allowed.any():
             return []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,7 +25,7 @@ from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable
 from keypose.library.store import Store
 from keypose.library.tables import analyses
 from keypose.model import Motion
-from keypose.validation import check_int
+from keypose.validation import check_int, check_items
 
 _WORDS_HINT = Hint(
     python="search by words instead: library.clips('walk')",
@@ -199,9 +199,10 @@ def parse_joint_names(joints: str | Sequence[str] | None) -> tuple[str, ...] | N
     """Return the checked names: groups (``arms``), parts (``left_forearm``), joints (``left_elbow``); None: all."""
     if joints is None:
         return None
-    names = (joints,) if isinstance(joints, str) else tuple(joints) if isinstance(joints, Iterable) else ()
+    expected = "names of body parts such as 'left_arm' or 'legs'"
+    names = (joints,) if isinstance(joints, str) else check_items("joints", joints, expected)
     if not names or not all(isinstance(name, str) for name in names):
-        raise OptionError(option="joints", value=joints, expected="names of body parts such as 'left_arm' or 'legs'")
+        raise OptionError(option="joints", value=joints, expected=expected)
     for name in names:
         _CANONICAL.joints(name)  # raises UnknownJoint
     return names

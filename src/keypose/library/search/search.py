@@ -23,6 +23,7 @@ from keypose.validation import check_bool, check_choice, check_int
 
 NO_FILTERS = Filters()
 RANKERS = ("descriptors", "swings")
+MIN_SCORE = 0.005  # of a hit; a lower score is printed as 0.00
 
 
 def search(
@@ -161,6 +162,7 @@ def run_ranker(
 ) -> tuple[Hit, ...]:
     """Return at most ``limit`` hits of a ranker, with copies merged into the better hit if ``deduplicate``.
 
+    Clips that resemble the query no more than unrelated ones, with a score below ``MIN_SCORE``, are no hits.
     ``joints``: the body parts of the swings in the details of hits.
     """
     clip_query = filters.search_query(query.store.database.dialect)
@@ -168,11 +170,12 @@ def run_ranker(
     with query.store.database.begin_read() as connection:
         while True:
             candidates = ranker.candidates(connection, source, clip_query, n_candidates)
-            others = [each for each in candidates if each.clip_id != query.clip_id]
+            similar = [each for each in candidates if each.score >= MIN_SCORE]
+            others = [each for each in similar if each.clip_id != query.clip_id]
             selected, duplicates = (
                 _deduplicate(connection, source, others, limit) if deduplicate else (others[:limit], {})
             )
-            if len(selected) == limit or len(candidates) < n_candidates:
+            if len(selected) == limit or len(similar) < n_candidates:
                 return build_hits(
                     connection, source, query, ranker.explain(connection, source, selected), duplicates, joints
                 )

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from keypose._core import overlap_swings
 from keypose.anatomy import Anatomy
 from keypose.arrays import Bools, Floats, Frozen, Ints, freeze, freeze_floats, freeze_ints, freeze_or_copy
+from keypose.kinematics import y_up
 from keypose.library.canonical import FPS as HEADING_FPS
-from keypose.library.canonical import CanonicalBody, canonical_body, y_up
+from keypose.library.canonical import CanonicalBody, canonical_body
 from keypose.model import Motion
 from keypose.rotations import rotate
 from keypose.swings.model import Swings
