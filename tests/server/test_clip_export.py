@@ -29,11 +29,14 @@ KEYS_DRAFT: dict[str, Any] = {"kind": "keys", "frames": FRAMES, "steps": [ROTATE
 SWINGS_DRAFT = {"kind": "swings", "steps": [{"op": "intensify", "joint": "legs", "factor": 1.4}]}
 
 
-def export(client: httpx.Client, clip: str, **options: object) -> bytes:
+def export(client: httpx.Client, clip: str, **options: Any) -> bytes:
     response = client.post(f"/api/clips/{clip}/export", json=options)
     assert response.status_code == 200, response.text
-    suffix = options["format"]
-    assert response.headers["content-disposition"].startswith(f'attachment; filename="walk{suffix}"')
+    suffix, draft, frames = options["format"], options.get("draft"), options.get("frames")
+    version = f" (edited {draft['kind']})" if draft else ""
+    if frames and suffix != ".swings.json":  # swings are those of the capture
+        version = f" ({len(frames)} keys)"
+    assert response.headers["content-disposition"].startswith(f'attachment; filename="walk{version}{suffix}"')
     return response.content
 
 

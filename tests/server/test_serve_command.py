@@ -93,6 +93,33 @@ def test_serves_new_library_and_stops(tmp_path: Path, stop: signal.Signals) -> N
     assert list(temporary.iterdir()) == []
 
 
+def test_open_uses_private_file(tmp_path: Path, browser: Any) -> None:
+    """The token is in no list of processes; the page opens and is authenticated, while the browser command runs."""
+    temporary, record = tmp_path / "temporary", tmp_path / "argument"
+    temporary.mkdir()
+    script = tmp_path / "browser.sh"
+    script.write_text(f'#!/bin/sh\necho "$1" >{record}\nwhile [ -e {record} ]; do sleep 0.1; done\n')
+    script.chmod(0o700)
+    kp.Library(tmp_path / "clips.db").close()
+    environment = {"TMPDIR": str(temporary), "BROWSER": f"{script} %s"}
+    with run_server(tmp_path, "--port", "0", "--open", **environment) as (process, info):
+        until(lambda: record.exists() and record.read_text().endswith("\n"))
+        url = record.read_text().strip()
+        assert url.startswith("file://") and info["token"] not in url
+        file = Path(url.removeprefix("file://"))
+        assert file.stat().st_mode & 0o777 == 0o600 and file.parent.stat().st_mode & 0o777 == 0o700
+        page = browser.new_page()
+        page.goto(url)
+        page.get_by_role("heading", name="Library").wait_for(state="attached")
+        assert page.url == f"http://127.0.0.1:{info['port']}/"
+        assert page.evaluate("fetch('/api/library').then((response) => response.status)") == 200
+        page.close()
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(20) == 0
+        record.unlink()
+    assert list(temporary.iterdir()) == []
+
+
 def test_workers_exit_with_killed_server(tmp_path: Path) -> None:
     with run_server(tmp_path, "--port", "0") as (process, _):
         workers = children(process.pid)
@@ -219,6 +246,23 @@ def test_invalid_options(
     assert run(["serve", *options]) == code
     assert message in capfd.readouterr().err
     sys.stdin.close()
+
+
+def test_missing_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> None:
+    """In a checkout in which they were not built: no library is created and no port opened."""
+    from keypose.cli.app import run
+    from keypose.server import static_files
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(static_files, "FILES", static_files.StaticFiles(tmp_path / "static"))
+    assert run(["serve", "--json"]) == 1
+    captured = capfd.readouterr()
+    assert json.loads(captured.out)["error_fields"]["code"] == "no_pages"
+    assert run(["serve"]) == 1
+    # The golden message of this error:
+    message = f"error: {tmp_path / 'static'}: the pages of the web app are not built; in the checkout, type: make web"
+    assert " ".join(capfd.readouterr().err.split()) == message
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_other_machines_need_password(tmp_path: Path) -> None:

@@ -66,6 +66,21 @@ def test_link_from_another_site(live: LiveServer) -> None:
         assert '<a href="/clips/x%22%3E%3Cscript%3E?frame=1">' in response.text
 
 
+def test_token_in_link_of_local_file(live: LiveServer) -> None:
+    """As in the file of --open: the cookie would not be sent with a redirect, which counts as cross-site too."""
+    headers = {**PAGE, "Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate"}
+    with live.stranger() as browser:
+        response = browser.get("/clips/x", params={"frame": "1", "token": live.token}, headers=headers)
+        assert response.status_code == 200 and response.headers["refresh"] == "0; url=/clips/x?frame=1"
+        assert live.token not in response.text and live.token not in str(response.headers)
+        assert browser.get("/api/library").status_code == 200
+        for token in ("", "x"):  # also with a session
+            assert browser.get("/", params={"token": token}, headers=headers).status_code == 401
+        assert browser.get("/api/library", params={"token": live.token}, headers=headers).status_code == 403
+        script = {**headers, "Sec-Fetch-Mode": "cors"}
+        assert browser.get("/", params={"token": live.token}, headers=script).status_code == 403
+
+
 @pytest.fixture(scope="module")
 def password_server(library_template: Path, tmp_path_factory: pytest.TempPathFactory):
     log = tmp_path_factory.mktemp("locked") / "stderr"

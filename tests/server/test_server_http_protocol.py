@@ -107,6 +107,25 @@ def test_dripping_body(live: LiveServer) -> None:
     assert received.startswith(b"HTTP/1.1 408") and time.monotonic() - start_time < MAX_DELAY_S
 
 
+@pytest.mark.parametrize("n_fast_bytes", [0, 1_000_000])
+def test_slow_upload(live: LiveServer, n_fast_bytes: int) -> None:
+    """More than the minimum rate of other bodies is too little: it would occupy a place of an upload for an hour.
+
+    A fast start makes no difference.
+    """
+    start_time = time.monotonic()
+    received = b""
+    with live.connection() as connection, contextlib.suppress(BrokenPipeError, ConnectionResetError):
+        connection.sendall(_head(live, "POST /api/uploads?name=a.bvh", **{"Content-Length": "2000000"}) + b"\r\n")
+        connection.sendall(bytes(n_fast_bytes))
+        connection.settimeout(0.1)
+        while time.monotonic() - start_time < 2 * MAX_DELAY_S and not received:
+            connection.sendall(bytes(400))  # 4 kB/s at most
+            with contextlib.suppress(TimeoutError):
+                received = connection.recv(1 << 16)
+    assert received.startswith(b"HTTP/1.1 408") and time.monotonic() - start_time < MAX_DELAY_S
+
+
 def test_unread_body(live: LiveServer) -> None:
     """The response is sent at once, and the rest of the body does not keep the connection open."""
     start_time = time.monotonic()

@@ -49,6 +49,34 @@ def test_upload(client: httpx.Client, tmp_path: Path) -> None:
     assert again["is_duplicate"] is True and again["clip"]["hash"] == result["clip"]["hash"]
 
 
+def test_uploads_are_refused_while_the_bytes_of_the_library_are_gone(
+    client: httpx.Client, live: LiveServer, library_path: Path, tmp_path: Path
+) -> None:
+    """As on a disk that is not mounted. The log has the path, the response has not, and no traceback is logged."""
+    folder, data = Path(f"{library_path}.blobs"), bvh(tmp_path, 78)
+    digest = send(client, bvh(tmp_path, 79), "unread.bvh").json()["clip"]["hash"]
+    folder.rename(tmp_path / "away")
+    try:
+        folder.mkdir()
+        response = send(client, data, "lost.bvh")
+        assert check_error_response(response, 503, code="missing_blobs")["hint"].endswith(
+            "mount the disk of the library."
+        )
+        assert list(folder.iterdir()) == []
+        response = client.get(f"/api/clips/{digest}/frames")
+        assert check_error_response(response, 500, code="missing_blob")["message"] == (
+            "the file of this clip is not there"
+        )
+        log = live.log.read_text()
+        assert f"{folder}: the files of all clips are missing" in log and f"{folder}/{digest[:2]}/{digest}" in log
+        assert "Traceback" not in log
+    finally:
+        folder.rmdir()
+        (tmp_path / "away").rename(folder)
+    assert client.get("/api/clips", params={"text": "lost"}).json()["total"] == 0
+    assert send(client, data, "lost.bvh").status_code == 201
+
+
 @pytest.mark.parametrize(
     ("name", "clip_name"),
     [

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import gc
 import os
 import platform
 import shutil
@@ -21,8 +21,15 @@ import pytest
 import keypose as kp
 from keypose.server.error_responses import TaskError, TooManyRequests, WorkerError
 from keypose.server.workers import pool
-from keypose.server.workers.pool import AFFINITY_WAIT_S, Workers
-from keypose.server.workers.process import Worker, WorkerConfig
+from keypose.server.workers.pool import AFFINITY_WAIT_S, QueueLength, TaskWeight, Workers
+from keypose.server.workers.process import (
+    CHUNK_BYTES,
+    STORED_BYTES,
+    StoredBody,
+    Worker,
+    WorkerConfig,
+    total_stored_bytes,
+)
 from support import event_loop
 from support.errors import raises
 from support.live_server import is_alive, runs, until
@@ -83,9 +90,9 @@ def with_workers(location: str, body: Body, n: int = 1, **options: Any) -> None:
 def test_results_and_errors(run_on_worker: Callable[[Body], None]) -> None:
     async def run_body(workers: Workers) -> None:
         response = await workers.run("echo", ONE, {"text": "ü<\u2028"})
-        assert json.loads(response.body)["text"] == "ü<\u2028" and response.headers == {"X-Echo": "yes"}
-        assert len((await workers.run("large", ONE, {"bytes": 9_000_000})).body) == 9_000_000
-        assert json.loads((await workers.run("print_noise", ONE, {"k": 1})).body)["k"] == 1
+        assert response.json()["text"] == "ü<\u2028" and response.headers == {"X-Echo": "yes"}
+        assert (await workers.run("large", ONE, {"bytes": 9_000_000})).size == 9_000_000
+        assert (await workers.run("print_noise", ONE, {"k": 1})).json()["k"] == 1
         for code, status in {
             "format": 422, "limit": 413, "missing_extra": 501, "option": 400, "joint": 400, "library_damaged": 500,
         }.items():  # fmt: skip
@@ -115,7 +122,7 @@ def test_motions_are_cached_by_hash(location: str, run_on_worker: Callable[[Body
 
     async def run_body(workers: Workers) -> None:
         response = await workers.run("motion", clip.hash, {"clip": clip.hash})
-        assert json.loads(response.body) == {"frames": clip.n_frames, "name": "walk", "same": True}
+        assert response.json() == {"frames": clip.n_frames, "name": "walk", "same": True}
         for other in ("0" * 64, "walk"):  # a name is not a hash
             with pytest.raises(TaskError) as excinfo:
                 await workers.run("motion", ONE, {"clip": other})
@@ -124,10 +131,10 @@ def test_motions_are_cached_by_hash(location: str, run_on_worker: Callable[[Body
     run_on_worker(run_body)
 
 
-@pytest.mark.parametrize(("task", "reason"), [("crash", "SIGSEGV"), ("exit", "exit code 3")])
-def test_crash_fails_one_request(run_on_worker: Callable[[Body], None], task: str, reason: str) -> None:
+@pytest.mark.parametrize(("task", "exit_code"), [("crash", -signal.SIGSEGV), ("exit", 3)])
+def test_crash_fails_one_request(run_on_worker: Callable[[Body], None], task: str, exit_code: int) -> None:
     async def run_body(workers: Workers) -> None:
-        with pytest.raises(WorkerError, match=reason):
+        with raises(WorkerError, code="worker", value=exit_code):
             await workers.run(task, ONE, {})
         assert (await workers.run("echo", ONE, {})).body
         for pid in workers.pids:  # an idle worker that dies fails no request
@@ -163,7 +170,7 @@ def test_memory_limit(run_on_worker: Callable[[Body], None]) -> None:
 
 def test_affinity_of_clips(location: str) -> None:
     async def pid(workers: Workers, clip: str, s: float = 0.0) -> int:
-        return int(json.loads((await workers.run("sleep", clip, {"s": s})).body)["pid"])
+        return int((await workers.run("sleep", clip, {"s": s})).json()["pid"])
 
     async def run_body(workers: Workers) -> None:
         first, second = await pid(workers, ONE), await pid(workers, TWO)
@@ -187,6 +194,9 @@ def test_queue_limit_and_cancellation(location: str) -> None:
         await asyncio.sleep(0.1)
         with pytest.raises(TooManyRequests):
             await workers.run("echo", ONE, {})
+        waiting += [asyncio.create_task(workers.run("echo", ONE, {}, weight=TaskWeight.HEAVY)) for _ in range(4)]
+        await asyncio.sleep(0.1)
+        assert workers.queue_length() == QueueLength(1, 6)  # of each weight as many, and one was refused
         for each in waiting:
             each.cancel()
         await asyncio.gather(*waiting, return_exceptions=True)
@@ -195,6 +205,114 @@ def test_queue_limit_and_cancellation(location: str) -> None:
         assert time.monotonic() - start_time < 5.0
 
     with_workers(location, run_body, max_waiting=3)
+
+
+async def _start_all(coroutines: list[Coroutine[Any, Any, Any]]) -> list[asyncio.Task[Any]]:
+    tasks = [asyncio.create_task(each) for each in coroutines]
+    await asyncio.sleep(0.1)
+    return tasks
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_light_tasks_do_not_wait_for_heavy_ones(location: str, n: int) -> None:
+    async def run_body(workers: Workers) -> None:
+        heavy = await _start_all(
+            [workers.run("sleep", clip, {"s": 6.0}, weight=TaskWeight.HEAVY) for clip in (ONE, TWO) * 2]
+        )
+        await asyncio.sleep(2 * AFFINITY_WAIT_S)
+        assert workers.queue_length(TaskWeight.HEAVY) == QueueLength(1, 3)
+        medium = await _start_all([workers.run("sleep", TWO, {"s": 6.0}, weight=TaskWeight.MEDIUM)])
+        await asyncio.sleep(2 * AFFINITY_WAIT_S)
+        assert workers.queue_length(TaskWeight.MEDIUM) == (QueueLength(2, 3) if n == 3 else QueueLength(1, 4))
+        start_time = time.monotonic()
+        for clip in (ONE, TWO):
+            assert (await workers.run("echo", clip, {})).body
+        assert time.monotonic() - start_time < 2.0
+        for each in (*heavy, *medium):
+            each.cancel()
+        await asyncio.gather(*heavy, *medium, return_exceptions=True)
+        assert workers.queue_length().waiting == 0
+
+    with_workers(location, run_body, n, grace_s=0.0)
+
+
+def test_tasks_take_turns_by_clip_and_kind(location: str) -> None:
+    """Five tasks of one clip do not delay those of another one, nor those of another kind, to the end."""
+    order: list[str] = []
+
+    async def run_body(workers: Workers) -> None:
+        async def run(name: str, task: str, clip: str) -> None:
+            await workers.run(task, clip, {"s": 0.05}, weight=TaskWeight.HEAVY)
+            order.append(name)
+
+        jobs = [("a", "sleep", ONE)] * 5 + [("b", "sleep", TWO)] * 2 + [("c", "echo", ONE)]
+        await asyncio.gather(*(run(*job) for job in jobs))
+        await asyncio.sleep(0.05)
+        assert workers.queue_length() == QueueLength(0, 0)
+
+    with_workers(location, run_body, affinity_wait_s=0.0)
+    assert "".join(order) == "abcabaaa"
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_second_task_of_a_clip_waits_for_first_ones_of_others(location: str, n: int) -> None:
+    """Also if it was queued before them, while the first one was running."""
+    order: list[str] = []
+
+    async def run_body(workers: Workers) -> None:
+        async def run(name: str, clip: str, s: float) -> None:
+            await workers.run("sleep", clip, {"s": s}, weight=TaskWeight.MEDIUM)
+            order.append(name)
+
+        tasks = await _start_all([run("a", ONE, 1.0)])
+        tasks += await _start_all([run("b", ONE, 0.05), run("b", ONE, 0.05)])
+        tasks += await _start_all([run("c", TWO, 0.05)])
+        await asyncio.gather(*tasks)
+
+    with_workers(location, run_body, n, affinity_wait_s=0.0)
+    assert order == ["a", "c", "b", "b"]
+
+
+def test_new_clips_do_not_starve_waiting_ones(location: str) -> None:
+    """The last of three tasks of a clip runs before those of clips that are requested later."""
+    order: list[int] = []
+
+    async def run_body(workers: Workers) -> None:
+        async def run(number: int) -> None:
+            await workers.run("sleep", f"{number:08x}", {"s": 0.05})
+            order.append(number)
+
+        tasks = [asyncio.create_task(run(0)) for _ in range(3)]
+        for number in range(1, 9):
+            await asyncio.sleep(0.04)
+            tasks.append(asyncio.create_task(run(number)))
+        await asyncio.gather(*tasks)
+
+    with_workers(location, run_body, affinity_wait_s=0.0)
+    assert 0 not in order[7:]
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_large_results_stay_on_disk(location: str, tmp_path: Path, is_read: bool) -> None:
+    temp_dir, n_bytes = tmp_path / "temporary", 3 * STORED_BYTES
+
+    async def run_body(workers: Workers) -> None:
+        result = await workers.run("large", ONE, {"bytes": n_bytes})
+        assert isinstance(result.body, StoredBody) and result.size == n_bytes == total_stored_bytes()
+        for pid in workers.pids:  # the content outlives its worker
+            os.kill(pid, signal.SIGKILL)
+        await asyncio.sleep(0.3)
+        if is_read:
+            chunks = [chunk async for chunk in result.chunks()]
+            assert b"".join(chunks) == bytes(n_bytes) and max(map(len, chunks)) == CHUNK_BYTES
+        del result
+        gc.collect()
+        assert total_stored_bytes() == 0
+        small = await workers.run("large", ONE, {"bytes": STORED_BYTES - 1})
+        assert isinstance(small.body, bytes) and small.size == STORED_BYTES - 1
+
+    with_workers(location, run_body, temp_dir=temp_dir)
+    assert list(temp_dir.iterdir()) == []
 
 
 def test_cancelled_long_work_is_killed(location: str) -> None:
@@ -211,17 +329,50 @@ def test_cancelled_long_work_is_killed(location: str) -> None:
     with_workers(location, run_body, grace_s=1.0)
 
 
-def test_start_failure(tmp_path: Path) -> None:
+@pytest.mark.parametrize("n", [1, 2])
+def test_start_failure(tmp_path: Path, n: int, caplog: pytest.LogCaptureFixture) -> None:
     async def run() -> None:
-        workers = Workers(WorkerConfig(str(tmp_path / "none.db"), "support.sample_tasks", GB), 1, timeout_s=5.0)
+        workers = Workers(WorkerConfig(str(tmp_path / "none.db"), "support.sample_tasks", GB), n, timeout_s=5.0)
         await workers.start()
         try:
-            with raises(WorkerError, code="worker", problem="the worker process ended with exit code 1"):
+            problem = "a worker process cannot open the library (a file of the library cannot be read or written)"
+            with raises(WorkerError, code="file", problem=problem):
                 await workers.run("echo", ONE, {})
         finally:
             await workers.stop()
 
     event_loop.run(run())
+    (record,) = caplog.records
+    assert "no such library" in record.getMessage()
+
+
+def test_jobs_of_slot_that_cannot_start_go_to_others(location: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not one of them fails, and none waits for the worker of its clip."""
+    start = Worker.start
+    n_starts = 0
+
+    async def start_first_only(config: WorkerConfig) -> Worker:
+        nonlocal n_starts
+        n_starts += 1
+        if n_starts > 1:
+            raise WorkerError("no more processes")
+        return await start(config)
+
+    monkeypatch.setattr(Worker, "start", start_first_only)
+
+    async def run() -> None:
+        workers = Workers(
+            WorkerConfig(location, "support.sample_tasks", 2 * GB), 2, timeout_s=20.0, affinity_wait_s=60.0
+        )
+        await workers.start()
+        try:
+            results = await asyncio.gather(*(workers.run("echo", clip, {}) for clip in (ONE, TWO) * 5))
+            assert len({each.json()["pid"] for each in results}) == 1
+        finally:
+            await workers.stop()
+
+    event_loop.run(run())
+    assert n_starts > 1
 
 
 def test_worker_exits_with_server(location: str) -> None:
@@ -322,7 +473,7 @@ def test_removed_temp_dir_is_created_again(location: str, tmp_path: Path) -> Non
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="others give memory back in their own ways")
 def test_worker_releases_memory(run_on_worker: Callable[[Body], None]) -> None:
     async def run_body(workers: Workers) -> None:
-        assert json.loads((await workers.run("measure_fragmentation", ONE, {})).body)["growth_mb"] < 50
+        assert (await workers.run("measure_fragmentation", ONE, {})).json()["growth_mb"] < 50
 
     run_on_worker(run_body)
 

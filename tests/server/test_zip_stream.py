@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
+import random
 import zipfile
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
@@ -16,6 +19,8 @@ from keypose.errors import OptionError
 from keypose.library.records import Clip
 from keypose.server.routes.export import MANIFEST, stream_zip
 from keypose.server.workers.clip_worker import content_disposition, etag
+from keypose.server.workers.process import StoredBody, store_body
+from keypose.server.workers.worker_context import TaskResult
 from support import event_loop
 
 
@@ -27,10 +32,10 @@ def clip(digit: str, name: str) -> Clip:
     )  # fmt: skip
 
 
-async def export(digest: str) -> bytes:
+async def export(digest: str) -> TaskResult:
     if digest[0] == "c":
         raise OptionError("it cannot be made")
-    return digest[:1].encode() * 5000
+    return TaskResult(digest[:1].encode() * 5000)
 
 
 def zip_chunks(*clips: Clip, suffix: str = ".bvh") -> list[bytes]:
@@ -57,6 +62,22 @@ def test_files_are_streamed_and_errors_listed() -> None:
 def test_compressed_formats_are_stored(suffix: str, method: int) -> None:
     with zipfile.ZipFile(io.BytesIO(b"".join(zip_chunks(clip("a", "walk"), suffix=suffix)))) as archive:
         assert archive.getinfo(f"walk{suffix}").compress_type == method
+
+
+@pytest.mark.parametrize("suffix", [".glb", ".bvh"])
+def test_large_files_are_streamed_in_chunks(tmp_path: Path, suffix: str) -> None:
+    content = random.Random(1).randbytes(3_000_000)
+
+    async def collect() -> list[bytes]:
+        first = TaskResult(StoredBody(store_body(tmp_path, content)))
+        return [chunk async for chunk in stream_zip([clip("a", "walk")], suffix, first, export)]
+
+    chunks = event_loop.run(collect())
+    assert max(map(len, chunks)) < 600_000 and list(tmp_path.iterdir()) == []
+    with zipfile.ZipFile(io.BytesIO(b"".join(chunks))) as archive:
+        assert archive.testzip() is None and archive.read(f"walk{suffix}") == content
+        (row,) = json.loads(archive.read(MANIFEST))["clips"]
+    assert row["bytes"] == len(content) and row["sha256"] == hashlib.sha256(content).hexdigest()
 
 
 def test_zip_is_deterministic() -> None:

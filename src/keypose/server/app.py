@@ -18,7 +18,7 @@ from starlette.types import ASGIApp
 import keypose
 from keypose.errors import KeyposeError
 from keypose.server.app_state import ClientDisconnected, open_app_state
-from keypose.server.error_responses import error_details, error_response
+from keypose.server.error_responses import OUTAGE_CODES, describe_for_log, error_details, error_response
 from keypose.server.middleware import add_middleware
 from keypose.server.middleware.error_pages import refuse, respond_to_http_exception, wants_html
 from keypose.server.routes import ROUTERS
@@ -94,8 +94,8 @@ def make_app(settings: Settings) -> FastAPI:
 
 async def _on_keypose_error(request: Request, error: KeyposeError) -> Response:
     details = error_details(error)
-    if details.status >= 500:
-        logger.error("%s %r: %s", request.method, request.url.path, error)
+    if details.status >= 500 and details.code not in OUTAGE_CODES:  # logged once for each outage
+        logger.error("%s %r: %s", request.method, request.url.path, describe_for_log(error))
     headers = {"Retry-After": "1"} if details.status in (429, 503) else None
     return JSONResponse(ErrorResponse(error=details).model_dump(), details.status, headers=headers)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+import math
 import secrets
-from collections.abc import AsyncIterator, Callable, Coroutine
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from pathlib import Path, PurePath
 from typing import Annotated, Any, TypeVar
 from urllib.parse import urlsplit
@@ -14,18 +16,18 @@ from urllib.parse import urlsplit
 import anyio.to_thread
 from anyio import CapacityLimiter
 from fastapi import Depends, Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 
 from keypose.errors import KeyposeError
 from keypose.library.library import Library
 from keypose.library.records import Clip
-from keypose.server.error_responses import DiskFull
-from keypose.server.http_protocol import has_buffer_space
+from keypose.server import http_protocol
+from keypose.server.error_responses import OUTAGE_CODES, DiskFull, describe_for_log
 from keypose.server.settings import Settings
 from keypose.server.static_files import FILES
 from keypose.server.temp_dirs import TempDir, temp_dir
-from keypose.server.workers.pool import Workers
-from keypose.server.workers.process import CLIP_TASKS, SEARCH_TASKS, UPLOAD_TASKS, WorkerConfig
+from keypose.server.workers.pool import TaskWeight, Workers
+from keypose.server.workers.process import CLIP_TASKS, SEARCH_TASKS, UPLOAD_TASKS, WorkerConfig, total_stored_bytes
 from keypose.server.workers.worker_context import TaskResult, find_clip
 
 logger = logging.getLogger("keypose.server")
@@ -33,13 +35,61 @@ logger = logging.getLogger("keypose.server")
 MAX_READS = 8  # concurrent; the library has somewhat more connections
 NICENESS = 10  # of the processes that analyse uploads
 DIR_PREFIX = "keypose-uploads-"  # of the names of our temporary folders
+MAX_STORED_BYTES = 2 << 30  # of large responses on disk that were not sent yet
+RETRY_S = 15.0  # from the beginning of an outage of the database
+MIN_RETRY_DELAY_S = 0.1  # doubled each time
+OUTAGE_END_S = 30.0  # without a failure, after which the next one is another outage
 TRASH_INTERVAL_S = 6 * 3600.0  # between two deletions of old clips from the trash
 
 Result = TypeVar("Result")
 
 
+def has_buffer_space() -> bool:
+    """Return whether there is memory and disk space for another response."""
+    return http_protocol.has_buffer_space() and total_stored_bytes() < MAX_STORED_BYTES
+
+
 class ClientDisconnected(Exception):  # noqa: N818 - not an error
     """The client does not wait for the response any more."""
+
+
+class Outage:
+    """Times in which the database of the library does not answer, as when its server restarts: one line of the log."""
+
+    def __init__(self) -> None:
+        self._first_failed_at: float | None = None  # since something succeeded
+        self._last_failed_at = -math.inf
+
+    async def retry(self, attempt: Callable[[], Awaitable[Result]], *, is_write: bool = False) -> Result:
+        """Return the result of ``attempt``, repeated in the first RETRY_S of an outage.
+
+        A write is not repeated if its connection was lost, as it may have been done.
+        """
+        delay_s, end = MIN_RETRY_DELAY_S, time.monotonic() + RETRY_S
+        while True:
+            try:
+                result = await attempt()
+            except KeyposeError as error:
+                if error.code not in OUTAGE_CODES:
+                    raise
+                started_at = self._record(error)
+                is_repeatable = error.code == "no_connection" or not is_write
+                if not is_repeatable or time.monotonic() + delay_s > min(started_at + RETRY_S, end):
+                    raise
+            else:
+                self._first_failed_at = None
+                return result
+            await asyncio.sleep(delay_s)
+            delay_s *= 2
+
+    def _record(self, error: KeyposeError) -> float:
+        """Log the first error of an outage; return when the database has stopped to answer."""
+        now = time.monotonic()
+        if now - self._last_failed_at > OUTAGE_END_S:
+            logger.error("%s", describe_for_log(error))
+        self._last_failed_at = now
+        self._first_failed_at = now if self._first_failed_at is None else self._first_failed_at
+        return self._first_failed_at
 
 
 class AppState:
@@ -50,6 +100,7 @@ class AppState:
         self.library = library
         self.temp_dir = temp_dir  # for uploads, and temporary files of workers
         self.n_uploads = 0
+        self.outage = Outage()
         temp_path = str(temp_dir.path)
         clip_config = WorkerConfig(settings.library, CLIP_TASKS, settings.worker_memory_bytes, temp_dir=temp_path)
         upload_config = WorkerConfig(
@@ -101,11 +152,23 @@ class AppState:
 
     async def run_read(self, query: Callable[[Library], Result]) -> Result:
         """Run a query of the library in a thread."""
-        return await self._run_in_thread(query, self._reads)
+        return await self.outage.retry(lambda: self._run_in_thread(query, self._reads))
 
     async def run_write(self, change: Callable[[Library], Result]) -> Result:
         """Run a change of the library in a thread, one at a time."""
-        return await self._run_in_thread(change, self._writes)
+        return await self.outage.retry(lambda: self._run_in_thread(change, self._writes), is_write=True)
+
+    async def run_clip_task(self, task: str, clip: str, payload: dict[str, Any], **options: Any) -> TaskResult:
+        """Return the result of a task about a clip; ``options`` are those of ``Workers.run``."""
+        return await self.outage.retry(lambda: self.workers.run(task, clip, payload, **options))
+
+    async def run_search(self, clip: str, payload: dict[str, Any]) -> TaskResult:
+        """Return the result of a search with a clip."""
+        return await self.outage.retry(lambda: self.searchers.run("search", clip, payload))
+
+    async def add_upload(self, key: str, payload: dict[str, Any]) -> TaskResult:
+        """Add an uploaded file to the library; ``key`` are hexadecimal digits."""
+        return await self.outage.retry(lambda: self.uploaders.run("add", key, payload), is_write=True)
 
     async def _run_in_thread(self, query: Callable[[Library], Result], limiter: CapacityLimiter) -> Result:
         """Return the result of ``query``. Threads cannot be killed: a cancelled one holds the limiter until done."""
@@ -189,12 +252,13 @@ async def run_task(
     clip: str,
     payload: dict[str, Any],
     timeout_s: float | None = None,
+    weight: TaskWeight = TaskWeight.LIGHT,
     *,
-    is_slow: bool = False,
+    uses_neighbour: bool = False,
 ) -> Response:
     """Return the response of a task about a clip, cancelled if the client disconnects. ``payload`` is JSON data."""
-    result = await run_until_disconnect(request, state.workers.run(task, clip, payload, timeout_s, is_slow=is_slow))
-    return build_response(request, result)
+    work = state.run_clip_task(task, clip, payload, timeout_s=timeout_s, weight=weight, uses_neighbour=uses_neighbour)
+    return build_response(request, await run_until_disconnect(request, work))
 
 
 def build_response(request: Request, result: TaskResult) -> Response:
@@ -202,7 +266,10 @@ def build_response(request: Request, result: TaskResult) -> Response:
     etag = next((value for name, value in result.headers.items() if name.lower() == "etag"), None)
     if etag is not None and is_cached(request, etag):
         return Response(status_code=304, headers=dict(result.headers))
-    return Response(result.body, media_type=result.media_type, headers=dict(result.headers))
+    headers = {**result.headers, "Content-Length": str(result.size)}
+    if isinstance(result.body, bytes):
+        return Response(result.body, media_type=result.media_type, headers=headers)
+    return StreamingResponse(result.chunks(), media_type=result.media_type, headers=headers)
 
 
 def is_cached(request: Request, etag: str) -> bool:

@@ -19,6 +19,7 @@ from keypose.errors import (
     KeyposeError,
     MissingExtra,
     choose_text,
+    cut_middle,
     format_value,
 )
 from keypose.server.schema import ErrorDetails, ErrorResponse
@@ -54,6 +55,16 @@ RESPONSES: Mapping[str, ErrorKind] = {
     "request_too_large": ErrorKind(413),
     "wrong_host": ErrorKind(421),
     "format": ErrorKind(422, _EXPORT_AGAIN),
+    "missing_blob": ErrorKind(
+        500,
+        "On the server, mount the disk of the library, or run: keypose library verify",
+        "the file of this clip is not there",
+    ),
+    "missing_blobs": ErrorKind(
+        503,
+        "On the server, mount the disk of the library.",
+        "the files of the library are not there: nothing can be added",
+    ),
     "model": ErrorKind(422, _EXPORT_AGAIN),
     "needs_other_file": ErrorKind(
         422, "On the server, put it in one folder with the files it needs and run: keypose library add FILE"
@@ -70,6 +81,13 @@ RESPONSES: Mapping[str, ErrorKind] = {
     "library_damaged": ErrorKind(500, "On the server, run: keypose library verify"),
     "needs_rebuild": ErrorKind(500, "On the server, run: keypose library rebuild"),
     "missing_extra": ErrorKind(501),
+    "busy": ErrorKind(503, "Try again in a moment.", "the library is busy: others are writing to it"),
+    "connection_lost": ErrorKind(
+        503,
+        "Try again. If this was a change, look first whether it was made.",
+        "the connection to the database of the library was lost",
+    ),
+    "no_connection": ErrorKind(503, "Try again in a moment.", "the database of the library does not answer"),
     "out_of_memory": ErrorKind(503, _FEWER_KEYS, "the server does not have enough memory for this"),
     "timeout": ErrorKind(503, _FEWER_KEYS),
     "worker": ErrorKind(503, "Try again. If it fails again, try fewer keys or a shorter clip."),
@@ -77,6 +95,7 @@ RESPONSES: Mapping[str, ErrorKind] = {
 }
 
 
+OUTAGE_CODES = ("connection_lost", "no_connection")  # of a database that does not answer
 _CODES_OF_SOUND_LIBRARIES = ("needs_other_file", "needs_rebuild")
 
 
@@ -117,11 +136,18 @@ class WorkerError(KeyposeError):
 
 
 class TaskError(KeyposeError):
-    """An error that a worker reported."""
+    """An error that a worker reported; its cause has the message for the log."""
 
     def __init__(self, details: ErrorDetails) -> None:
         super().__init__(details.message, code=details.code)
         self.details = details
+
+
+def describe_for_log(error: KeyposeError) -> str:
+    """Return one line for the log of the server about an error; responses may say less."""
+    cause = error.__cause__ or error
+    driver_error = getattr(cause, "orig", None)  # of the database, without the statement and a link for programmers
+    return " ".join(str(driver_error or cause).split())
 
 
 def error_details(error: BaseException) -> ErrorDetails:
@@ -156,7 +182,8 @@ def error_response(problem: str = "", *, code: str, option: str | None = None) -
 
 
 def _build_from_fields(error: KeyposeError, kind: ErrorKind) -> ErrorDetails:
-    hint = error.hint if isinstance(error.hint, str) else kind.hint  # a Hint is for Python and the command line
+    # A Hint is for Python and the command line.
+    hint = cut_middle(error.hint) if isinstance(error.hint, str) else kind.hint
     if hint is _EXPORT_AGAIN and error.line is not None:
         hint = f"Fix line {error.line} in a text editor, or export the file again from the program that made it."
     path = None if error.path is None else PurePath(error.path).name or error.path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import os
 import signal
@@ -23,14 +22,12 @@ from keypose.server.app import make_app
 from keypose.server.http_protocol import KEEP_ALIVE_S, MAX_HEADER_BYTES, HeaderLimit, TimedHttpProtocol
 from keypose.server.settings import Settings
 from keypose.server.temp_dirs import remove_all
+from keypose.server.workers.process import release_large_blocks
 
 MAX_PORTS = 50  # to try, from the default one on
 BACKLOG = 1024  # connections that were not accepted yet
 STOP_S = 1  # for responses in progress when the server stops
 EXIT_S = 5.0  # until the process exits then, at the latest
-
-LARGE_BYTES = 1 << 20
-_M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
 
 SOURCE = "keypose.demo_motion"
 LICENCE = "MIT, as Keypose"
@@ -156,6 +153,7 @@ def configure_logging() -> None:
     """Log warnings and errors to stderr."""
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     logging.getLogger("uvicorn.error").addFilter(_is_relevant)
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # lost connections are reported as errors
 
 
 def _is_relevant(record: logging.LogRecord) -> bool:
@@ -164,18 +162,6 @@ def _is_relevant(record: logging.LogRecord) -> bool:
         return False
     message = record.getMessage()
     return not message.startswith(("Invalid HTTP request", "Unsupported upgrade", "Cancel ", "No supported WebSocket"))
-
-
-def release_large_blocks() -> None:
-    """Make free() return blocks of 1 MiB and more to the system.
-
-    By default glibc raises that threshold to the largest block freed so far: then a few small blocks between large
-    ones keep all of them allocated.
-    """
-    with contextlib.suppress(ImportError, OSError, AttributeError, TypeError):  # other systems have no such call
-        import ctypes
-
-        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, LARGE_BYTES)
 
 
 def add_demo_clips(library: Library) -> None:

@@ -8,7 +8,7 @@ import os
 import secrets
 from dataclasses import dataclass, field
 
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 
 HOST, PORT = "127.0.0.1", 8600
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -36,10 +36,11 @@ class Settings:
     password: Password | None = None  # for access from other machines
 
     # Workers
-    workers: int = field(default_factory=lambda: min(max(2, available_cores()), MAX_WORKERS))
+    # One stays free for light tasks, and one for those that are not heavy.
+    workers: int = field(default_factory=lambda: min(max(3, available_cores()), MAX_WORKERS))
     task_timeout_s: float = 60.0  # of one request
     worker_memory_bytes: int = 4 << 30  # of each
-    max_waiting: int = 128  # queued requests
+    max_waiting: int = 128  # queued requests of each weight
 
     # Uploads
     upload_workers: int = field(default_factory=lambda: min(max(2, available_cores() - 1), MAX_WORKERS))
@@ -84,7 +85,9 @@ class Password:
     def create(cls, text: str) -> Password:
         """Return a new password; OptionError if it is too short or too long."""
         if not MIN_LENGTH <= len(text) <= MAX_LENGTH:
-            raise OptionError(f"a password of {len(text)} characters", expected=f"{MIN_LENGTH} to {MAX_LENGTH}")
+            raise OptionError(
+                f"a password of {format_count(len(text), 'character')}", expected=f"{MIN_LENGTH} to {MAX_LENGTH}"
+            )
         salt = secrets.token_bytes(16)
         return cls(salt, _digest_password(text, salt))
 

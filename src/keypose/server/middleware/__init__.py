@@ -19,12 +19,14 @@ from keypose.server.settings import Settings
 
 UPLOADS_PATH = "/api/uploads"
 UPLOAD_TIMEOUT_S = 3600.0
+UPLOAD_MIN_BYTES_PER_S = 10_000.0  # slower ones would occupy the places of others for long
 
 
 def add_middleware(app: ASGIApp, settings: Settings) -> ASGIApp:
     """Return ``app`` wrapped in all middleware."""
     inner: ASGIApp = Auth(app, settings)
-    inner = BodyLimits(inner, {UPLOADS_PATH: BodyLimit(settings.max_upload_bytes, UPLOAD_TIMEOUT_S)})
+    upload_limit = BodyLimit(settings.max_upload_bytes, UPLOAD_TIMEOUT_S, UPLOAD_MIN_BYTES_PER_S)
+    inner = BodyLimits(inner, {UPLOADS_PATH: upload_limit})
     inner = OriginCheck(inner)
     inner = HostCheck(inner, settings)
     return Headers(ErrorMiddleware(inner))

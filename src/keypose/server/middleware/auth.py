@@ -67,17 +67,18 @@ class Auth:
 
     def _start_session_by_token(self, scope: Scope) -> Response | None:
         """Start a session for a URL with the token and redirect to the URL without it; None: no token in the URL."""
-        if (
-            scope["method"] != "GET"
-            or scope["path"].startswith("/api/")
-            or TOKEN_PARAMETER.encode() not in scope["query_string"]
-        ):
+        tokens = tokens_in_url(scope)
+        if not tokens:
             return None
-        tokens = [value for name, value in query_parameters(scope) if name == TOKEN_PARAMETER]
         if len(tokens) != 1 or not self._is_token(tokens[0]):
-            return None if not tokens else self._refuse(scope)
+            return self._refuse(scope)
+        url = current_url(scope, without=TOKEN_PARAMETER)
         headers = {"Set-Cookie": self.sessions.set_cookie_header(self.sessions.start())}
-        return RedirectResponse(current_url(scope, without=TOKEN_PARAMETER), 303, headers=headers)
+        if not is_cross_site(scope):
+            return RedirectResponse(url, 303, headers=headers)
+        # A redirect would count as a request of the other site too, to which browsers do not send the cookie.
+        link = f'<p><a href="{escape(url)}">Continue</a></p>'
+        return html_page(200, "Opening Keypose", link, {**headers, "Refresh": f"0; url={url}"})
 
     def _is_authenticated(self, scope: Scope) -> bool:
         scheme, _, credentials = get_header(scope, "authorization").partition(" ")
@@ -110,6 +111,22 @@ class Auth:
             )
             body = "<p>Or start Keypose again with <code>keypose serve --open</code>.</p>"
         return refuse(scope, title, message, code="unauthorized", headers=headers, body=body)
+
+
+def tokens_in_url(scope: Scope) -> list[str]:
+    """Return the tokens in the URL of a page; Auth responds to such a request without looking at cookies."""
+    if (
+        scope["method"] != "GET"
+        or scope["path"].startswith("/api/")
+        or TOKEN_PARAMETER.encode() not in scope["query_string"]
+    ):
+        return []
+    return [value for name, value in query_parameters(scope) if name == TOKEN_PARAMETER]
+
+
+def is_cross_site(scope: Scope) -> bool:
+    """Return whether a page of another site, or a local file, has caused the request."""
+    return get_header(scope, "sec-fetch-site") in ("cross-site", "same-site")
 
 
 class Login:

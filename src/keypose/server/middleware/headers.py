@@ -14,6 +14,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from keypose.errors import format_count
+from keypose.server.middleware.auth import is_cross_site, tokens_in_url
 from keypose.server.middleware.error_pages import CLOSE, current_url, get_header, refuse
 from keypose.server.settings import Settings
 
@@ -35,9 +37,8 @@ ANY_ADDRESS = ("0.0.0.0", "::", "")
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 
 JSON_BYTES = 2 << 20
-IDLE_S = 15.0  # between two chunks
 MIN_BYTES_PER_S = 1000.0
-RATE_GRACE_S = 10.0  # before the minimum rate applies
+MAX_LAG_S = 15.0  # that a body may be late at any time, by its minimum rate
 
 
 class Headers:
@@ -119,11 +120,13 @@ class OriginCheck:
 
 
 def _check_origin(scope: Scope) -> Response | None:
-    origin, site = get_header(scope, "origin"), get_header(scope, "sec-fetch-site")
+    origin = get_header(scope, "origin")
     if origin and origin != f"{scope['scheme']}://{get_header(scope, 'host')}":
         return _refuse_foreign(scope)
-    if site in ("cross-site", "same-site"):
+    if is_cross_site(scope):
         is_link = get_header(scope, "sec-fetch-mode") == "navigate" and scope["method"] == "GET" and not origin
+        if is_link and tokens_in_url(scope):
+            return None  # other sites do not know the token, but the file that --open opens does
         return _refuse_link(scope) if is_link else _refuse_foreign(scope)
     if scope["method"] not in SAFE_METHODS and not origin and not _has_bearer_token(scope):
         message = "A request that changes data needs an Origin header or the token (Authorization: Bearer)."
@@ -149,10 +152,11 @@ def _refuse_link(scope: Scope) -> Response:
 
 @dataclass(frozen=True)
 class BodyLimit:
-    """Maximum size and duration of a body."""
+    """Maximum size and duration of a body, and its minimum rate."""
 
     max_bytes: int = JSON_BYTES
     timeout_s: float = 60.0
+    min_bytes_per_s: float = MIN_BYTES_PER_S
 
 
 class BodyLimits:
@@ -179,31 +183,33 @@ class _LimitedBody:
         self._limit = limit
         self._content_length = _parse_length(get_header(scope, "content-length"))
         self._n_received = 0
-        self._start_time = time.monotonic()
+        now = time.monotonic()
+        self._end_time = now + limit.timeout_s
+        self._due_time = now + MAX_LAG_S  # of the next data
         self._is_complete = False
 
     async def receive(self) -> Message:
         if self._is_complete:
             return await self._receive()
         try:
-            async with asyncio.timeout(min(IDLE_S, self._remaining_s())):
+            async with asyncio.timeout(max(0.0, min(self._due_time, self._end_time) - time.monotonic())):
                 message = await self._receive()
         except TimeoutError:
             self._is_complete = True  # the error response may still read the rest
             raise _too_slow() from None
         if message["type"] == "http.request":
-            self._n_received += len(message.get("body", b""))
+            self._count_bytes(len(message.get("body", b"")))
             self._is_complete = not message.get("more_body", False)
             if max(self._n_received, self._content_length) > self._limit.max_bytes:
                 self._is_complete = True
                 raise _too_large(self._limit)
         return message
 
-    def _remaining_s(self) -> float:
-        """Return the time until the rate falls below the minimum, or the timeout."""
-        elapsed = time.monotonic() - self._start_time
-        by_rate = RATE_GRACE_S + self._n_received / MIN_BYTES_PER_S
-        return max(0.0, min(by_rate, self._limit.timeout_s) - elapsed)
+    def _count_bytes(self, n_bytes: int) -> None:
+        """Put off the time when data are due; a fast start leaves no more time for the rest."""
+        self._n_received += n_bytes
+        due_time = self._due_time + n_bytes / self._limit.min_bytes_per_s
+        self._due_time = min(due_time, time.monotonic() + MAX_LAG_S)
 
 
 def _parse_length(text: str) -> int:
@@ -211,7 +217,7 @@ def _parse_length(text: str) -> int:
 
 
 def _too_large(limit: BodyLimit) -> HTTPException:
-    max_size = f"{limit.max_bytes >> 20} MB" if limit.max_bytes >= 1 << 20 else f"{limit.max_bytes} bytes"
+    max_size = f"{limit.max_bytes >> 20} MB" if limit.max_bytes >= 1 << 20 else format_count(limit.max_bytes, "byte")
     return HTTPException(413, f"the request is too large, expected at most {max_size}", headers=CLOSE)
 
 

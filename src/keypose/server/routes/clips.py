@@ -27,6 +27,7 @@ from keypose.server.schema.keys import (
     SelectionResponse,
 )
 from keypose.server.workers.clip_worker import REVALIDATE, etag
+from keypose.server.workers.pool import TaskWeight
 
 # After which a worker is killed.
 VIEW_TIMEOUT_S = 30.0
@@ -79,14 +80,16 @@ async def get_frames(
 async def get_ladder(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionSpec) -> Response:
     """Return the selections for every number of keys."""
     payload = {"clip": clip, "spec": SPEC.dump_python(body, mode="json")}
-    return await run_task(request, state, "ladder", clip, payload, SELECT_TIMEOUT_S)
+    return await run_task(request, state, "ladder", clip, payload, SELECT_TIMEOUT_S, TaskWeight.MEDIUM)
 
 
 @router.post("/api/clips/{clip}/selection", tags=["keys"], response_model=SelectionResponse)
 async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionRequest) -> Response:
-    """Return the fewest keys whose curves stay within a tolerance."""
+    """Return the fewest keys whose curves stay within a tolerance, or within 1 % of the height."""
     payload = {"clip": clip, **body.model_dump(mode="json")}
-    return await run_task(request, state, "selection", clip, payload, SELECT_TIMEOUT_S, is_slow=True)
+    return await run_task(
+        request, state, "selection", clip, payload, SELECT_TIMEOUT_S, TaskWeight.HEAVY, uses_neighbour=True
+    )
 
 
 @router.post(
@@ -95,7 +98,9 @@ async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, bo
 async def get_curves(request: Request, state: AppStateDep, clip: ClipHash, body: CurvesRequest) -> Response:
     """Return curves through keys, with their score, as arrays."""
     payload = {"clip": clip, **body.model_dump(mode="json")}
-    return await run_task(request, state, "curves", clip, payload, EDIT_TIMEOUT_S, is_slow=True)
+    return await run_task(
+        request, state, "curves", clip, payload, EDIT_TIMEOUT_S, TaskWeight.MEDIUM, uses_neighbour=True
+    )
 
 
 @router.post(
@@ -104,7 +109,7 @@ async def get_curves(request: Request, state: AppStateDep, clip: ClipHash, body:
 async def get_edit(request: Request, state: AppStateDep, clip: ClipHash, body: EditRequest) -> Response:
     """Return the clip after the steps of a draft, as arrays."""
     payload = {"clip": clip, **body.model_dump(mode="json")}
-    return await run_task(request, state, "edit", clip, payload, EDIT_TIMEOUT_S)
+    return await run_task(request, state, "edit", clip, payload, EDIT_TIMEOUT_S, TaskWeight.MEDIUM)
 
 
 @router.get("/compare/{clip}.json", include_in_schema=False)
@@ -117,4 +122,6 @@ async def get_comparison(
         if name not in METHODS:
             raise OptionError(option="methods", value=name, expected=f"some of {', '.join(METHODS)}")
     payload = {"clip": clip, "methods": names, "keys": query.keys}
-    return await run_task(request, state, "comparison", clip, payload, SELECT_TIMEOUT_S, is_slow=True)
+    return await run_task(
+        request, state, "comparison", clip, payload, SELECT_TIMEOUT_S, TaskWeight.HEAVY, uses_neighbour=True
+    )

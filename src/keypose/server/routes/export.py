@@ -24,6 +24,9 @@ from keypose.server.routes.clips import EXPORT_TIMEOUT_S, FILE, ZIP
 from keypose.server.schema import ClipHash
 from keypose.server.schema.keys import EXPORT, FILE_OPTIONS, BatchExportRequest
 from keypose.server.workers.clip_worker import content_disposition
+from keypose.server.workers.pool import TaskWeight
+from keypose.server.workers.process import CHUNK_BYTES
+from keypose.server.workers.worker_context import TaskResult
 
 router = APIRouter(tags=["export"])
 
@@ -37,7 +40,7 @@ FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # the same clips give the same bytes
 async def export_clip(request: Request, state: AppStateDep, clip: ClipHash, body: ExportOptions) -> Response:
     """Return a clip, its keys or an edit of it as a file."""
     payload = {"clip": clip, "options": EXPORT.dump_python(body, mode="json")}
-    return await run_task(request, state, "export", clip, payload, EXPORT_TIMEOUT_S)
+    return await run_task(request, state, "export", clip, payload, EXPORT_TIMEOUT_S, TaskWeight.HEAVY)
 
 
 @router.post("/api/export", response_class=StreamingResponse, responses=ZIP)
@@ -46,9 +49,9 @@ async def export_clips(request: Request, state: AppStateDep, body: BatchExportRe
     options = FILE_OPTIONS.dump_python(body, mode="json")
     clips = [await state.get_clip(digest) for digest in dict.fromkeys(body.clips)]
 
-    async def export(digest: str) -> bytes:
-        result = await state.workers.run("export", digest, {"clip": digest, "options": options}, EXPORT_TIMEOUT_S)
-        return result.body
+    async def export(digest: str) -> TaskResult:
+        payload = {"clip": digest, "options": options}
+        return await state.run_clip_task("export", digest, payload, timeout_s=EXPORT_TIMEOUT_S, weight=TaskWeight.HEAVY)
 
     # The first clip is exported before anything is sent: an invalid request gets an error, not a broken zip.
     first = await run_until_disconnect(request, export(clips[0].hash))
@@ -74,6 +77,9 @@ class Sink(io.RawIOBase):
         self._buffer += data
         return len(data)
 
+    def __len__(self) -> int:
+        return len(self._buffer)
+
     def take(self) -> bytes:
         """Return and clear what was written since the last call."""
         data = bytes(self._buffer)
@@ -82,9 +88,9 @@ class Sink(io.RawIOBase):
 
 
 async def stream_zip(
-    clips: Sequence[Clip], suffix: str, first: bytes, export: Callable[[str], Awaitable[bytes]]
+    clips: Sequence[Clip], suffix: str, first: TaskResult, export: Callable[[str], Awaitable[TaskResult]]
 ) -> AsyncIterator[bytes]:
-    """Yield the bytes of a zip with a file for each clip and a manifest; ``first`` is the content of the first file.
+    """Yield the bytes of a zip with a file for each clip and a manifest; ``first`` is the file of the first clip.
 
     A clip that cannot be exported is left out, and the manifest holds its error.
     """
@@ -95,21 +101,28 @@ async def stream_zip(
         for index, (clip, name) in enumerate(zip(clips, names, strict=True)):
             row: dict[str, Any] = {"hash": clip.hash, "name": clip.name}
             try:
-                data = first if index == 0 else await export(clip.hash)
+                result = first if index == 0 else await export(clip.hash)
             except KeyposeError as error:
                 entries.append({**row, "file": None, "error": error_details(error).model_dump()})
                 continue
-            await asyncio.to_thread(_add_file, archive, name, data, is_compressed=is_compressed(suffix))
-            entries.append({**row, "file": name, "bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()})
+            digest = hashlib.sha256()
+            with archive.open(_zip_entry(name, result.size, is_compressed=is_compressed(suffix)), "w") as file:
+                async for chunk in result.chunks():
+                    digest.update(chunk)
+                    await asyncio.to_thread(file.write, chunk)
+                    if len(sink) >= CHUNK_BYTES:
+                        yield sink.take()
+            entries.append({**row, "file": name, "bytes": result.size, "sha256": digest.hexdigest()})
             yield sink.take()
         manifest = {"keypose": keypose.__version__, "format": suffix, "clips": entries}
         text = json.dumps(manifest, indent=2, ensure_ascii=True).encode()
-        _add_file(archive, MANIFEST, text, is_compressed=False)
+        archive.writestr(_zip_entry(MANIFEST, len(text), is_compressed=False), text)
     yield sink.take()
 
 
-def _add_file(archive: zipfile.ZipFile, name: str, data: bytes, *, is_compressed: bool) -> None:
+def _zip_entry(name: str, size: int, *, is_compressed: bool) -> zipfile.ZipInfo:
     entry = zipfile.ZipInfo(name, FIXED_DATE)
     entry.compress_type = zipfile.ZIP_STORED if is_compressed else zipfile.ZIP_DEFLATED
     entry.external_attr = 0o644 << 16
-    archive.writestr(entry, data)
+    entry.file_size = size
+    return entry

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
 
 import keypose
+from keypose.anatomy import recognise
+from keypose.clip_edit.export import PICTURES, STRIPS
+from keypose.formats import FORMATS
+from keypose.formats.base import Extra
 from keypose.library.library import Library
 from keypose.library.records import Clip
 from keypose.library.records import Facets as LibraryFacets
+from keypose.methods import METHODS
+from keypose.options.pictures import MAX_POSES
 from keypose.server.app_state import AppStateDep
-from keypose.server.capabilities import format_rows, joint_groups, method_rows
 from keypose.server.schema import ClipHash
 from keypose.server.schema.clips import (
     BodyPartCount,
@@ -22,9 +28,13 @@ from keypose.server.schema.clips import (
     ClipsRequest,
     DurationCount,
     Facets,
+    FormatRow,
+    ImportFormatRow,
     LibraryInfo,
     Limits,
     ListQuery,
+    MethodRow,
+    QueueInfo,
     RenameRequest,
     TagCount,
     TagsRequest,
@@ -33,8 +43,19 @@ from keypose.server.schema.clips import (
     TrashResponse,
     TrashRow,
 )
+from keypose.server.workers.pool import TaskWeight
 from keypose.server.workers.upload_worker import library_argument
 from keypose.server.workers.worker_context import find_clip
+
+# A figure with every body part that a joint group may hold.
+_FIGURE = (
+    ("Hips", -1), ("Spine", 0), ("Neck", 1), ("Head", 2),
+    *((f"{side}{joint}", parent) for side, first in (("Left", 4), ("Right", 11)) for joint, parent in (
+        ("Shoulder", 1), ("Arm", first), ("ForeArm", first + 1), ("Hand", first + 2), ("HandIndex1", first + 3),
+        ("HandIndex2", first + 4), ("HandIndex3", first + 5))),
+    *((f"{side}{joint}", parent) for side, first in (("Left", 18), ("Right", 22)) for joint, parent in (
+        ("UpLeg", 0), ("Leg", first), ("Foot", first + 1), ("ToeBase", first + 2))),
+)  # fmt: skip
 
 router = APIRouter(tags=["library"])
 
@@ -54,8 +75,19 @@ async def get_library(state: AppStateDep) -> LibraryInfo:
         methods=method_rows(),
         joint_groups=joint_groups(),
         formats=format_rows(),
-        limits=Limits(max_upload_bytes=state.settings.max_upload_bytes, max_uploads=state.settings.max_uploads),
+        import_formats=import_format_rows(),
+        limits=Limits(
+            max_upload_bytes=state.settings.max_upload_bytes,
+            max_uploads=state.settings.max_uploads,
+            max_strip_poses=MAX_POSES,
+        ),
     )
+
+
+@router.get("/api/queue")
+async def get_queue(state: AppStateDep) -> QueueInfo:
+    """Return how many exports, comparisons and selections run and wait: they take turns."""
+    return QueueInfo.model_validate(state.workers.queue_length(TaskWeight.HEAVY))
 
 
 @router.get("/api/clips")
@@ -168,3 +200,73 @@ def facet_counts(library_facets: LibraryFacets) -> Facets:
         ),
         body_parts=tuple(BodyPartCount(body_part=part, count=count) for part, count in library_facets.body_parts),
     )
+
+
+@cache
+def method_rows() -> tuple[MethodRow, ...]:
+    """Return the selection methods."""
+    return tuple(
+        MethodRow(
+            name=method.name,
+            summary=method.summary,
+            paper=method.paper,
+            has_own_count=method.has_own_count,
+            options=tuple(method.options),
+        )
+        for method in METHODS.values()
+    )
+
+
+@cache
+def joint_groups() -> tuple[str, ...]:
+    """Return the names of all joint groups."""
+    names, parents = zip(*_FIGURE, strict=True)
+    return tuple(recognise(names, parents).groups)
+
+
+@cache
+def format_rows() -> tuple[FormatRow, ...]:
+    """Return the export formats."""
+    motions = [
+        FormatRow(
+            suffix=suffix,
+            label=format_.name,
+            variant=format_.variants.get(suffix, ""),
+            purpose=format_.purpose,
+            content="swings" if format_.write is None else "motion",
+            keeps_keys=format_.keeps_keys,
+            keys_as_metadata=format_.keys_as_metadata,
+            stores_residual=format_.stores_residual,
+            has_tolerance=format_.has_tolerance,
+            blender_needs_addon=format_.blender_needs_addon,
+            install_command=_install_command(format_.extra),
+        )
+        for format_ in FORMATS
+        if format_.write is not None or format_.write_swings is not None
+        for suffix in format_.suffixes
+    ]
+    pictures = [
+        FormatRow(
+            suffix=picture.suffix,
+            label=picture.name,
+            content="strip" if picture.suffix in STRIPS else "report",
+            install_command=None,
+        )
+        for picture in PICTURES.values()
+    ]
+    return (*motions, *pictures)
+
+
+@cache
+def import_format_rows() -> tuple[ImportFormatRow, ...]:
+    """Return the formats of files that can be added."""
+    return tuple(
+        ImportFormatRow(
+            label=format_.name, suffixes=format_.all_suffixes, install_command=_install_command(format_.extra)
+        )
+        for format_ in FORMATS
+    )
+
+
+def _install_command(extra: Extra | None) -> str | None:
+    return None if extra is None or extra.find_python() else extra.install_command

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -35,5 +34,5 @@ async def _search(state: AppState, body: SearchRequest) -> TaskResult:
             raise OptionError("frame together with start or end", expected="a pose (frame) or a span (start and end)")
         # Computed by a worker of the clip, which may have its motion in memory.
         payload = {"clip": body.clip, "frame": body.frame}
-        pose = json.loads((await state.workers.run("pose", body.clip, payload)).body)
-    return await state.searchers.run("search", body.clip, {"request": body.model_dump(mode="json"), "pose": pose})
+        pose = (await state.run_clip_task("pose", body.clip, payload)).json()
+    return await state.run_search(body.clip, {"request": body.model_dump(mode="json"), "pose": pose})

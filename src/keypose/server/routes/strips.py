@@ -17,6 +17,7 @@ from keypose.server.error_responses import StripNotFound
 from keypose.server.routes.clips import EDIT_TIMEOUT_S
 from keypose.server.schema import ClipHash
 from keypose.server.schema.keys import PngStripQuery, StripQuery, StripRequest
+from keypose.server.workers.pool import TaskWeight
 from keypose.server.workers.worker_context import TaskResult, find_clip
 
 router = APIRouter(tags=["strips"])
@@ -63,7 +64,7 @@ async def get_strip_png(
 async def get_edit_strip(request: Request, state: AppStateDep, clip: ClipHash, body: StripRequest) -> Response:
     """Return poses of an edit side by side as SVG."""
     payload = {"clip": clip, "format": "svg", **body.model_dump(mode="json")}
-    return await run_task(request, state, "strip", clip, payload, EDIT_TIMEOUT_S)
+    return await run_task(request, state, "strip", clip, payload, EDIT_TIMEOUT_S, TaskWeight.MEDIUM)
 
 
 def _strip_payload(clip: str, picture_format: str, frames: str, query: PngStripQuery) -> dict[str, object]:

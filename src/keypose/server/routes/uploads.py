@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import logging
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -13,7 +12,7 @@ import anyio
 from fastapi import APIRouter, Query, Request
 from pydantic import Field
 
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.library.rows import clean_tags
 from keypose.server.app_state import AppState, AppStateDep, run_until_disconnect
 from keypose.server.error_responses import DiskFull, TooManyRequests
@@ -62,8 +61,8 @@ async def upload(
             "tags": tags,
             "companions": companions,
         }
-        result = await run_until_disconnect(request, state.uploaders.run("add", path.name, payload))
-    report = json.loads(result.body)
+        result = await run_until_disconnect(request, state.add_upload(path.name, payload))
+    report = result.json()
     clip = await state.get_clip(report["hash"])
     return UploadResponse(clip=clip_row(clip), is_duplicate=report["is_duplicate"], notes=tuple(report["notes"]))
 
@@ -75,7 +74,7 @@ def _pair_companions(names: list[str], sizes: list[int], size: int) -> list[tupl
         counts = f"{len(set(base_names) - {''})} names and {len(sizes)} sizes of companions"
         raise OptionError(counts, expected="for each a size and a name of its own")
     if sizes and sum(sizes) >= size:
-        raise OptionError(f"{sum(sizes)} bytes of companions in {size}", expected="a file behind them")
+        raise OptionError(f"{format_count(sum(sizes), 'byte')} of companions in {size}", expected="a file behind them")
     return list(zip(base_names, sizes, strict=True))
 
 

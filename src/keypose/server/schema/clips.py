@@ -110,11 +110,22 @@ class FormatRow(ResponseModel):
     )
 
 
+class ImportFormatRow(ResponseModel):
+    """A format of files that can be added."""
+
+    label: str
+    suffixes: tuple[str, ...]
+    install_command: str | None = Field(
+        description="Command that installs what reading it needs; None: nothing is missing."
+    )
+
+
 class Limits(ResponseModel):
-    """Limits of uploads."""
+    """Limits of uploads and pictures."""
 
     max_upload_bytes: int
     max_uploads: int
+    max_strip_poses: int
 
 
 class LibraryInfo(ResponseModel):
@@ -130,7 +141,15 @@ class LibraryInfo(ResponseModel):
     methods: tuple[MethodRow, ...]
     joint_groups: tuple[str, ...] = Field(description="Names that joints and weights may refer to.")
     formats: tuple[FormatRow, ...]
+    import_formats: tuple[ImportFormatRow, ...]
     limits: Limits
+
+
+class QueueInfo(ResponseModel):
+    """Numbers of exports, comparisons and selections."""
+
+    running: int
+    waiting: int
 
 
 class ClipDetails(ClipRow):

@@ -12,6 +12,7 @@ from keypose.clip_edit.drafts import MAX_STEPS, Draft, Keys
 from keypose.clip_edit.export import ExportOptions, FileOptions
 from keypose.clip_edit.field_checks import Frames
 from keypose.clip_edit.selection_spec import SelectionSpec
+from keypose.errors import format_count
 from keypose.metrics import ScoreFigures
 from keypose.options import CurveOptions, Interpolation
 from keypose.options.clip_edit import MAX_KEYS, ClipKeyOptions, Residual
@@ -47,7 +48,10 @@ class LadderResponse(ResponseModel):
     )
     selections: tuple[tuple[int, ...], ...] | None = Field(description="Otherwise the frames for each count.")
     natural: int | None = Field(description="The method's own number of keys.")
-    auto: int | None = Field(description="Number of keys at the knee of the cost curve.")
+    auto: int | None = Field(
+        description="Of these selections the fewest keys whose curves stay within 1 % of the height; none: no "
+        "selection does."
+    )
     cliffs: tuple[Cliff, ...]
     elapsed_ms: float
 
@@ -56,7 +60,7 @@ class SelectionRequest(RequestModel):
     """The fewest keys of a spec whose curves stay within a tolerance."""
 
     spec: SelectionSpec
-    tolerance_mm: float = option_field(ClipKeyOptions, "tolerance_mm", default=...)
+    tolerance_mm: float | None = option_field(ClipKeyOptions, "tolerance_mm")
     interpolation: Interpolation = option_field(CurveOptions, "interpolation")
 
 
@@ -103,7 +107,10 @@ class FramesHeader(ResponseModel):
 
 
 class CurvesHeader(ResponseModel):
-    """Header of ``positions``, ``ends``, ``face`` and, if scored, ``per_frame_mm`` (T,) and ``per_joint_mm`` (J,)."""
+    """Header of ``positions``, ``ends``, ``face`` and, if scored, the errors of ``Score``.
+
+    These are ``per_frame_mm`` (T,) and ``per_joint_mm`` (J,), which are means, and ``max_per_frame_mm`` (T,).
+    """
 
     fps: float
     n_frames: int
@@ -213,7 +220,7 @@ class DraftRequest(RequestModel):
     @model_validator(mode="after")
     def _check_n_applied(self) -> DraftRequest:
         if self.n_applied > len(self.draft.steps):
-            raise ValueError(f"n_applied={self.n_applied}, but there are {len(self.draft.steps)} steps")
+            raise ValueError(f"n_applied={self.n_applied}, but there are {format_count(len(self.draft.steps), 'step')}")
         return self
 
 

@@ -134,7 +134,7 @@ def _ladder_response(view: LadderView, elapsed_ms: float) -> LadderResponse:
 
 
 def select_within(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
-    """Return the fewest keys within a tolerance."""
+    """Return the fewest keys within a tolerance, or automatic ones."""
     editor, spec = get_editor(context, payload["clip"]), SPEC.validate_python(payload["spec"])
     frames = editor.select_within(spec, payload["tolerance_mm"], payload["interpolation"])
     return TaskResult.from_model(SelectionResponse(keys=len(frames), frames=frames))
@@ -171,11 +171,13 @@ def apply_edit(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
 def compare(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     """Compare methods with the same number of keys: their keys, and the scores of curves through them."""
     clip, editor = context.clip(payload["clip"]), get_editor(context, payload["clip"])
-    keys = payload["keys"] if payload["keys"] is not None else editor.ladder_view(SelectionSpec()).auto
+    keys = payload["keys"]
     comparisons = []
     for row in compare_methods(editor, payload["methods"], keys):
         frames = tuple(row.frames)
         comparisons.append(MethodComparison(method=row.method, keys=len(frames), frames=frames, score=row.curves.score))
+    if keys is None:
+        keys = len(editor.select_within(SelectionSpec()))  # cached
     return TaskResult.from_model(Comparison(clip=ClipRow.model_validate(clip), keys=keys, methods=tuple(comparisons)))
 
 

@@ -1,4 +1,7 @@
-"""One worker process, seen from the server."""
+"""One worker process, seen from the server, and the messages between both.
+
+Large results stay on disk and are sent from there, as a client may read them slowly.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,17 @@ import signal
 import struct
 import sys
 import tempfile
+import weakref
 from asyncio.subprocess import PIPE, Process
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from keypose.batch.pool import describe_exit
+from keypose.errors import KeyposeError, format_count
 from keypose.server.error_responses import WorkerError
+from keypose.server.schema import ErrorDetails
 from keypose.server.temp_dirs import make_private_dir
 
 CLIP_TASKS, UPLOAD_TASKS = "keypose.server.workers.clip_worker", "keypose.server.workers.upload_worker"
@@ -30,10 +37,17 @@ READ_BUFFER_BYTES = 1 << 20
 # Each worker runs one task at a time: more threads would only compete with other workers.
 _SINGLE_THREAD = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
 
+_LARGE_BYTES = 1 << 20
+_M_MMAP_THRESHOLD = -3  # of glibc's malloc.h
+
 _LENGTHS = struct.Struct("<IQ")
 MAX_HEADER_BYTES = 64 << 20
 MAX_BODY_BYTES = 4 << 30
+STORED_BYTES = 4 << 20  # of a result, from which on it is written to a file
+CHUNK_BYTES = 256 << 10  # of such a result, in memory at a time
 Header = dict[str, Any]
+
+_open_sizes: dict[int, int] = {}  # of results on disk, by id of the stored body
 
 
 @dataclass(frozen=True)
@@ -50,6 +64,49 @@ class WorkerConfig:
     def to_header(self) -> Header:
         """Return the header of the first message."""
         return dict(vars(self))
+
+
+class StoredBody:
+    """A result in a temporary file, which is gone when this is closed or garbage."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = path.open("rb")
+        self.size = os.fstat(self._file.fileno()).st_size
+        _open_sizes[id(self)] = self.size
+        self.close = weakref.finalize(self, _close, self._file, path, id(self))
+        if os.name == "posix":  # others cannot remove an open file
+            path.unlink()
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the content, then close the file."""
+        try:
+            while chunk := await asyncio.to_thread(self._file.read, CHUNK_BYTES):
+                yield chunk
+        finally:
+            self.close()
+
+
+def _close(file: BinaryIO, path: Path, key: int) -> None:
+    file.close()
+    path.unlink(missing_ok=True)
+    del _open_sizes[key]
+
+
+def total_stored_bytes() -> int:
+    """Return the size of all results on disk that were not sent yet."""
+    return sum(_open_sizes.values())
+
+
+def store_body(folder: Path, body: bytes) -> Path:
+    """Write a result to a new file in ``folder``."""
+    descriptor, name = tempfile.mkstemp(prefix="result-", dir=folder)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(body)
+    except OSError:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return Path(name)
 
 
 class Worker:
@@ -76,7 +133,11 @@ class Worker:
         worker = cls(process, temp_dir)
         try:
             async with asyncio.timeout(START_S):
-                await worker.request(config.to_header())
+                reply, _ = await worker.request(config.to_header())
+                if "error" in reply:
+                    details = ErrorDetails.model_validate(reply["error"])
+                    problem = f"a worker process cannot open the library ({details.problem})"
+                    raise WorkerError(problem, code=details.code) from KeyposeError(str(reply["message"]))
         except TimeoutError:
             await worker.stop()
             raise WorkerError("a worker process does not start") from None
@@ -95,7 +156,7 @@ class Worker:
         """Whether the process runs."""
         return self._process.returncode is None
 
-    async def request(self, header: Header) -> tuple[Header, bytes]:
+    async def request(self, header: Header) -> tuple[Header, bytes | StoredBody]:
         """Send a message and return the reply; WorkerError if the process ends before."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -105,15 +166,21 @@ class Worker:
         try:
             self._process.stdin.write(pack_header(header))
             await self._process.stdin.drain()
-            return await read_async(self._process.stdout)
+            reply, body = await read_async(self._process.stdout)
+            return reply, body if "file" not in reply else self._open_result(str(reply["file"]))
         except (OSError, EOFError, WireError):
             with contextlib.suppress(TimeoutError):  # to get its exit code
                 async with asyncio.timeout(EXIT_S):
                     await self._process.wait()
             self._kill()
             await self.stop()
-            reason = describe_exit(self._process.returncode)
-            raise WorkerError(f"the worker process {reason}") from None
+            exit_code = self._process.returncode
+            raise WorkerError(f"the worker process {describe_exit(exit_code)}", value=exit_code) from None
+
+    def _open_result(self, name: str) -> StoredBody:
+        if self._temp_dir is None or Path(name).name != name:
+            raise WireError("a result outside of the folder of the worker")
+        return StoredBody(self._temp_dir / name)
 
     async def stop(self) -> None:
         """Kill the process and remove its temporary files; it has ended when this returns."""
@@ -188,7 +255,7 @@ def _read_exactly(stream: BinaryIO, count: int) -> bytes:
 def _parse_lengths(lengths: bytes) -> tuple[int, int]:
     text, body = _LENGTHS.unpack(lengths)
     if text > MAX_HEADER_BYTES or body > MAX_BODY_BYTES:
-        raise WireError(f"a message of {text} and {body} bytes")
+        raise WireError(f"a message of {text} and {format_count(body, 'byte')}")
     return text, body
 
 
@@ -200,3 +267,15 @@ def _parse_header(text: bytes) -> Header:
     if not isinstance(header, dict):
         raise WireError("a message whose head is no object")
     return header
+
+
+def release_large_blocks() -> None:
+    """Make free() return blocks of 1 MiB and more to the system.
+
+    By default glibc raises that threshold to the largest block freed so far: then a few small blocks between large
+    ones keep all of them allocated.
+    """
+    with contextlib.suppress(ImportError, OSError, AttributeError, TypeError):  # other systems have no such call
+        import ctypes
+
+        ctypes.CDLL(None).mallopt(_M_MMAP_THRESHOLD, _LARGE_BYTES)

@@ -32,7 +32,10 @@ def search(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     end = request.skip + request.limit
     limit = (end if end < STABLE_ORDER_HITS else MAX_HITS) + 1  # pages of one search must continue each other
     matches = _run_search(context.library, request, limit, payload["pose"])
-    hits = tuple(map(HitRow.model_validate, matches[request.skip : end]))
+    page = matches[request.skip : end]
+    for hit in page:
+        _ = hit.body_parts  # loads them for all hits: pydantic would turn an error of the database into one of its own
+    hits = tuple(map(HitRow.model_validate, page))
     elapsed_ms = 1000 * (time.perf_counter() - start_time)
     return TaskResult.from_model(SearchResponse(hits=hits, has_more=len(matches) > end, elapsed_ms=elapsed_ms))
 

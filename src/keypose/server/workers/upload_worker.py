@@ -115,7 +115,7 @@ def _read_with_companions(
     try:
         motion = format_.read(source, LoadOptions())
     except ModelError as error:
-        raise source.error(str(error)) from None
+        raise source.error(str(error), code="inconsistent") from None
     if not source.used_companions:
         raise _unneeded_file_error(name, "refers to no other file", companions)
     return motion

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+import logging
 import os
 import signal
 import sys
@@ -16,9 +17,9 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any, BinaryIO
 
-from keypose.server.serve import release_large_blocks
+from keypose.errors import KeyposeError
 from keypose.server.workers import process
-from keypose.server.workers.process import Header
+from keypose.server.workers.process import STORED_BYTES, Header, store_body
 
 
 def main() -> None:
@@ -31,15 +32,22 @@ def main() -> None:
     threading.Thread(target=_read_requests, args=(requests, queue), daemon=True).start()
     try:
         context, task_module = _set_up(config)
+    except KeyposeError as error:
+        from keypose.server.error_responses import error_details
+
+        process.write(replies, {"error": error_details(error).model_dump(), "message": str(error)})
+        os._exit(1)
     except Exception:
         traceback.print_exc()
         os._exit(1)
-    release_large_blocks()
+    logging.getLogger("sqlalchemy.pool").setLevel(logging.CRITICAL)  # lost connections are reported as errors of tasks
+    process.release_large_blocks()
     process.write(replies, {"ready": os.getpid()})
     if hasattr(task_module, "prepare"):
         task_module.prepare(context)
+    temp_dir = None if config["temp_dir"] is None else Path(os.environ["TMPDIR"])  # of this worker
     while True:
-        _run_task(replies, context, task_module.TASKS, queue.get())
+        _run_task(replies, context, task_module.TASKS, queue.get(), temp_dir)
 
 
 def _read_requests(requests: BinaryIO, queue: SimpleQueue[Header]) -> None:
@@ -89,25 +97,37 @@ def _limit_memory(max_bytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_AS, (soft_limit, hard_limit))
 
 
-def _run_task(replies: BinaryIO, context: Any, tasks: Any, request: Header) -> None:
+def _run_task(replies: BinaryIO, context: Any, tasks: Any, request: Header, temp_dir: Path | None) -> None:
     from keypose.server.error_responses import error_details
 
     try:
         result = tasks[request["task"]](context, request["payload"])
         header = {"media_type": result.media_type, "headers": dict(result.headers)}
-        process.write(replies, header, result.body)
+        if temp_dir is None or result.size < STORED_BYTES:
+            process.write(replies, header, result.body)
+        else:
+            process.write(replies, header | {"file": _store(temp_dir, result.body)})
         context.trim()
         return
     except BrokenPipeError:
         os._exit(0)
     except MemoryError as error:
         context.clear()
-        details = error_details(error)
-        trace = ""
+        details, message, trace = error_details(error), "", ""
     except Exception as error:
-        details = error_details(error)
+        details, message = error_details(error), str(error)
         trace = traceback.format_exc() if details.code in ("internal", "file") else ""
-    process.write(replies, {"error": details.model_dump(), "traceback": trace})
+    process.write(replies, {"error": details.model_dump(), "message": message, "traceback": trace})
+
+
+def _store(temp_dir: Path, body: bytes) -> str:
+    """Write a large result to a file and return its name."""
+    from keypose.server.error_responses import DiskFull
+
+    try:
+        return store_body(temp_dir, body).name
+    except OSError as error:
+        raise DiskFull(str(error)) from None
 
 
 if __name__ == "__main__":

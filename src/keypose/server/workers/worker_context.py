@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from keypose.library.library import Library
 from keypose.library.records import Clip
 from keypose.model import Motion
 from keypose.server.error_responses import ClipNotFound
+from keypose.server.workers.process import StoredBody
 
 MOTION_BYTES = 384 << 20  # of cached motions
 MAX_MOTIONS = 64
@@ -27,7 +29,7 @@ MAX_CACHED = 8
 class TaskResult:
     """Body, media type and headers of a response."""
 
-    body: bytes
+    body: bytes | StoredBody
     media_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
 
@@ -35,6 +37,24 @@ class TaskResult:
     def from_model(cls, model: BaseModel, headers: Mapping[str, str] | None = None) -> TaskResult:
         """Return an API type as a JSON response."""
         return cls(model.model_dump_json().encode(), headers=dict(headers or {}))
+
+    @property
+    def size(self) -> int:
+        """Number of bytes of the body."""
+        return len(self.body) if isinstance(self.body, bytes) else self.body.size
+
+    async def chunks(self) -> AsyncIterator[bytes]:
+        """Yield the body, once; a large one comes from disk."""
+        if isinstance(self.body, bytes):
+            yield self.body
+            return
+        async for chunk in self.body.chunks():
+            yield chunk
+
+    def json(self) -> Any:
+        """Return the value of a small JSON body."""
+        assert isinstance(self.body, bytes)
+        return json.loads(self.body)
 
 
 class WorkerContext:
