@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+import keypose as kp
 from support.clip_page import (
     CLIP,
     call_api,
@@ -26,7 +27,7 @@ from support.clip_page import (
     wait_ready,
 )
 from support.clip_scores import wait_polished
-from support.web_pages import OpenPage, ServerInfo, expect, poll, wait_until
+from support.web_pages import OpenPage, ServerInfo, cut, expect, poll, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -63,7 +64,7 @@ def test_browsing_key_counts_loads_the_ladder_once(open_page: OpenPage, clip: st
         wait_until(page, "performance.getEntriesByName('keys-redrawn').length === 3")
         wait_until(page, "performance.getEntriesByName('strip-redrawn').length >= 1")
         wait_polished(page, clip, ladder["selections"][ladder["counts"].index(14)])
-        worst = page.locator(".score > div", has_text="Max at")
+        worst = page.locator(".score > div", has_text="Worst joint")
         before = worst.inner_text()
         page.get_by_role("heading", name="In-betweens").click()
         page.get_by_text("Linear", exact=True).click()
@@ -83,12 +84,32 @@ def test_tolerance_and_auto_set_the_number_of_keys(open_page: OpenPage, clip: st
         wait_keys(page, within["frames"])
         wait_query(page, tolerance="60", keys=None)
         page.get_by_text("Auto", exact=True).click()
-        ladder = call_api(page, f"/api/clips/{clip}/ladder", spec)
-        wait_keys(page, ladder["selections"][ladder["counts"].index(ladder["auto"])])
+        automatic = call_api(page, f"/api/clips/{clip}/selection", {"spec": spec})
+        assert automatic["frames"] == kp.unbake(cut("all of it", 0, 370), auto=True).keys.tolist()
+        wait_keys(page, automatic["frames"])
         wait_query(page, tolerance=None, keys=None)
-        cliff = next(each["keys"] for each in ladder["cliffs"] if each["keys"] != ladder["auto"])
+        expect(page.locator(".score")).to_have_attribute("aria-busy", "false")
+        worst = page.locator(".score > div", has_text="Worst joint").locator("dd")
+        assert float(worst.inner_text().removesuffix(" mm")) <= 17  # 1 % of the height
+        ladder = call_api(page, f"/api/clips/{clip}/ladder", spec)
+        cliff = next(each["keys"] for each in ladder["cliffs"] if each["keys"] != automatic["keys"])
         page.locator(f".cliffs [data-keys='{cliff}']").click()
         wait_keys(page, ladder["selections"][ladder["counts"].index(cliff)])
+        assert page_errors(tab) == []
+
+
+def test_keys_that_are_far_off_offer_the_number_within_20_mm(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=6") as tab:
+        page = tab.page
+        wait_ready(page)
+        ladder = call_api(page, f"/api/clips/{clip}/ladder", {"method": "salient"})
+        within = next(keys for keys, cost in zip(ladder["counts"], ladder["costs"], strict=True) if cost <= 20)
+        row = page.locator(".score > div", has_text="Within 20 mm")
+        expect(row.locator("dd")).to_have_text(f"{within} keys")
+        row.get_by_role("button").click()
+        wait_query(page, keys=str(within))
+        wait_keys(page, ladder["selections"][ladder["counts"].index(within)])
+        expect(row).to_have_count(0)
         assert page_errors(tab) == []
 
 

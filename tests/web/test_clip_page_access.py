@@ -139,13 +139,30 @@ def test_axe_finds_no_serious_violations(open_page: OpenPage, axe: str, clip: st
         assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
 
 
-def test_missing_clip_shows_an_error(open_page: OpenPage) -> None:
+def test_missing_clip_leads_to_the_library(open_page: OpenPage) -> None:
+    """Trying again would not help."""
     with open_page(f"/clips/{'0' * 64}") as tab:
         page = tab.page
         expect(page.get_by_role("alert")).to_contain_text("The clip could not be opened")
-        expect(page.get_by_role("button", name="Try again")).to_be_visible()
-        page.get_by_role("link", name="Go to the library").click()
+        expect(page.get_by_role("button", name="Try again")).to_have_count(0)
+        link = page.get_by_role("link", name="Go to the library")
+        expect(link).to_contain_class("primary")
+        link.click()
         page.wait_for_url(lambda url: urlsplit(url).path == "/")
+
+
+def test_clip_that_fails_to_load_can_be_loaded_again(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}", will_route=True) as tab:
+        page = tab.page
+        wait_ready(page)
+        page.route("**/api/clips/*", lambda route: route.fulfill(status=503, body="{}"))
+        page.reload()
+        button = page.get_by_role("button", name="Try again")
+        expect(button).to_contain_class("primary")
+        expect(page.get_by_role("link", name="Go to the library")).not_to_contain_class("primary")
+        page.unroute("**/api/clips/*")
+        button.click()
+        wait_ready(page)
 
 
 def test_narrow_screen_has_all_actions_in_the_more_menu(open_page: OpenPage, clip: str) -> None:

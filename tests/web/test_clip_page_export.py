@@ -50,7 +50,9 @@ def test_exported_capture_and_keys_can_be_loaded(open_page: OpenPage, clip: str,
         assert bvh.name == "all of it.bvh"
         assert kp.load(bvh).n_frames == 370
         for suffix in (".keys.json", ".glb"):
-            keyed = kp.load_keyed(export_clip(page, tmp_path, "9 keys", suffix))
+            path = export_clip(page, tmp_path, "9 keys", suffix)
+            assert path.name == f"all of it (9 keys){suffix}"
+            keyed = kp.load_keyed(path)
             assert keyed.keys.tolist() == keys
         small = export_clip(page, tmp_path, "Capture", ".kps")
         assert kp.load(small).n_frames == 370
@@ -125,8 +127,8 @@ def test_dialog_describes_the_content_of_each_file(open_page: OpenPage, clip: st
         wait_ready(page)
         page.keyboard.press("e")
         dialog, note = page.get_by_role("dialog"), page.locator(".export-note")
-        for suffix, text in ((".glb", "Just the keys with curves"), (".bvh", "Every frame, sampled from the curves"),
-                             (".keys.json", "Just the keys with curves between them"), (".kps", "own compact format")):  # fmt: skip
+        for suffix, text in ((".glb", "Only the keys, with curves"), (".bvh", "Every frame, sampled from the curves"),
+                             (".keys.json", "Only the keys, with curves between them"), (".kps", "own compact format")):  # fmt: skip
             dialog.locator(f"input[value='{suffix}']").check()
             expect(note).to_contain_text(text)
         expect(dialog.get_by_label("Maximum error (mm)")).to_be_hidden()  # keys are kept as they are
@@ -190,11 +192,17 @@ def test_methods_side_by_side(open_page: OpenPage, clip: str) -> None:
 
 
 def test_automatic_number_of_keys_in_comparison(open_page: OpenPage, clip: str) -> None:
-    with open_page(f"/compare/{clip}?methods=farthest,nonsense&frame=-1") as tab:
+    with open_page(f"/compare/{clip}?methods=farthest,salient,nonsense&frame=-1") as tab:
         page = tab.page
         expect(page.locator(".toast")).to_contain_text("there is no method “nonsense”")
-        wait_query(page, methods="farthest", frame=None)
-        comparison = call_api(page, f"/compare/{clip}.json?methods=farthest")
+        wait_query(page, methods="farthest,salient", frame=None)
+        comparison = call_api(page, f"/compare/{clip}.json?methods=farthest,salient")
+        automatic = call_api(page, f"/api/clips/{clip}/selection", {"spec": {}})["frames"]
+        assert comparison["methods"][1]["frames"] == automatic
+        with page.expect_request(
+            lambda each: each.url.endswith("/curves") and each.post_data_json["frames"] == automatic
+        ):
+            page.reload()
         expect(page.locator(".compare-keys output")).to_have_text(f"{comparison['keys']} keys")
         expect(page.get_by_role("button", name="Auto")).to_have_attribute("aria-pressed", "true")
         set_slider(page, "Number of keys", 9)

@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 
 import keypose as kp
-from support.web_pages import CUTS, OpenPage, expect, open_tab, run_command, run_server, serious_violations, wait_until
+from support.clip_page import call_api
+from support.web_pages import (
+    CUTS,
+    OpenPage,
+    expect,
+    open_tab,
+    poll,
+    run_command,
+    run_server,
+    serious_violations,
+    wait_until,
+)
 
 pytestmark = pytest.mark.browser
 
@@ -105,6 +116,30 @@ def test_hover_and_focus_play_the_clip(open_page: OpenPage) -> None:
         assert tab.errors == []
 
 
+def test_preview_changes_with_the_clip_under_the_pointer(open_page: OpenPage) -> None:
+    with open_page("/?sort=name") as tab:
+        page = tab.page
+        _wait_strips(page)
+        card = page.locator(".card").nth(1)
+        card.hover()
+        page.wait_for_selector(".card-preview")
+
+        def read_request() -> str:
+            return [url for url in tab.requests if "/frames?" in url][-1]
+
+        def read_hash() -> str:
+            return str(card.locator(".card-name").get_attribute("href")).removeprefix("/clips/")
+
+        assert read_hash() in read_request()
+        before = read_hash()
+        page.get_by_label("Order of clips").select_option("longest")  # without moving the pointer
+        poll(read_hash, lambda digest: digest != before)
+        poll(read_request, lambda url: read_hash() in url)
+        page.wait_for_selector(".card-preview")
+        assert page.locator(".card-preview").count() == 1
+        assert tab.errors == []
+
+
 def test_reduced_motion_disables_previews(open_page: OpenPage) -> None:
     with open_page(reduced_motion="reduce") as tab:
         page = tab.page
@@ -138,6 +173,15 @@ def test_empty_library_and_lost_server_say_what_to_do(browser: Any, pages: None,
         page.get_by_role("heading", name="No clips yet").wait_for()
         expect(page.get_by_role("button", name="Add a folder…")).to_be_visible()
         expect(page.locator(".empty-library code")).to_have_text("keypose library add takes/ --library clips.db")
+        hints = page.locator(".empty-library > .hint")
+        for each in call_api(page, "/api/library")["import_formats"]:
+            command, label = each["install_command"], each["label"]
+            for suffix in each["suffixes"]:
+                if command is None and not suffix.endswith(".gz"):
+                    expect(hints.first).to_contain_text(suffix)
+            if command is not None:
+                expect(hints.first).not_to_contain_text(each["suffixes"][0])
+                expect(hints.get_by_text(f"{label} files need this on the server: {command}")).to_be_visible()
         assert tab.errors == []
         page.route("**/api/**", lambda route: route.abort())
         page.get_by_label("Search names and tags").fill("walk")

@@ -207,7 +207,7 @@ export interface paths {
         put?: never;
         /**
          * Get Selection
-         * @description Return the fewest keys whose curves stay within a tolerance.
+         * @description Return the fewest keys whose curves stay within a tolerance, or within 1 % of the height.
          */
         post: operations["get_selection"];
         delete?: never;
@@ -292,6 +292,26 @@ export interface paths {
          * @description Return totals of the library, and what the server offers.
          */
         get: operations["get_library"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/queue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Queue
+         * @description Return how many exports, comparisons and selections run and wait: they take turns.
+         */
+        get: operations["get_queue"];
         put?: never;
         post?: never;
         delete?: never;
@@ -565,7 +585,9 @@ export interface components {
         };
         /**
          * CurvesHeader
-         * @description Header of ``positions``, ``ends``, ``face`` and, if scored, ``per_frame_mm`` (T,) and ``per_joint_mm`` (J,).
+         * @description Header of ``positions``, ``ends``, ``face`` and, if scored, the errors of ``Score``.
+         *
+         *     These are ``per_frame_mm`` (T,) and ``per_joint_mm`` (J,), which are means, and ``max_per_frame_mm`` (T,).
          */
         CurvesHeader: {
             /**
@@ -1050,6 +1072,21 @@ export interface components {
             start_s: number;
         };
         /**
+         * ImportFormatRow
+         * @description A format of files that can be added.
+         */
+        ImportFormatRow: {
+            /**
+             * Install Command
+             * @description Command that installs what reading it needs; None: nothing is missing.
+             */
+            install_command: string | null;
+            /** Label */
+            label: string;
+            /** Suffixes */
+            suffixes: string[];
+        };
+        /**
          * InsertKey
          * @description Insert a key.
          */
@@ -1093,6 +1130,11 @@ export interface components {
              * @description None: not recognised.
              */
             body_part: string | null;
+            /**
+             * Is Auxiliary
+             * @description No limb leads to it: it twists or controls others.
+             */
+            is_auxiliary: boolean;
             /** Name */
             name: string;
             /**
@@ -1143,7 +1185,7 @@ export interface components {
         LadderResponse: {
             /**
              * Auto
-             * @description Number of keys at the knee of the cost curve.
+             * @description Of these selections the fewest keys whose curves stay within 1 % of the height; none: no selection does.
              */
             auto: number | null;
             /** Cliffs */
@@ -1225,6 +1267,8 @@ export interface components {
             duration_s: number;
             /** Formats */
             formats: components["schemas"]["FormatRow"][];
+            /** Import Formats */
+            import_formats: components["schemas"]["ImportFormatRow"][];
             /**
              * Joint Groups
              * @description Names that joints and weights may refer to.
@@ -1249,9 +1293,11 @@ export interface components {
         };
         /**
          * Limits
-         * @description Limits of uploads.
+         * @description Limits of uploads and pictures.
          */
         Limits: {
+            /** Max Strip Poses */
+            max_strip_poses: number;
             /** Max Upload Bytes */
             max_upload_bytes: number;
             /** Max Uploads */
@@ -1360,6 +1406,16 @@ export interface components {
              * @default 0
              */
             spread_s: number;
+        };
+        /**
+         * QueueInfo
+         * @description Numbers of exports, comparisons and selections.
+         */
+        QueueInfo: {
+            /** Running */
+            running: number;
+            /** Waiting */
+            waiting: number;
         };
         /**
          * Reach
@@ -1516,6 +1572,10 @@ export interface components {
             max_deg: number | null;
             /** Max Mm */
             max_mm: number;
+            /** Max Outside Flips Deg */
+            max_outside_flips_deg: number | null;
+            /** Max Outside Flips Mm */
+            max_outside_flips_mm: number;
             /** Mean Deg */
             mean_deg: number | null;
             /** Mean Mm */
@@ -1557,7 +1617,7 @@ export interface components {
             frame?: number | null;
             /**
              * Joints
-             * @description Compare only these body parts: arms, left_leg, ...
+             * @description Compare only these body parts, such as arms,left_leg.
              */
             joints?: string[] | null;
             /**
@@ -1645,9 +1705,9 @@ export interface components {
             spec: components["schemas"]["SelectionSpec"];
             /**
              * Tolerance Mm
-             * @description Fewest keys whose curves keep every joint within this error, on a figure of 1.7 m.
+             * @description Fewest keys whose curves keep every joint within this error, on a figure of 1.7 m; none: within 1 % of the height, as automatic keys.
              */
-            tolerance_mm: number;
+            tolerance_mm?: number | null;
         };
         /**
          * SelectionResponse
@@ -1679,7 +1739,7 @@ export interface components {
             first_frame?: number | null;
             /**
              * Joints
-             * @description Joints, body parts or groups that count, hands,head.
+             * @description Joints, body parts or groups that count, such as hands,head.
              */
             joints?: string[] | null;
             /**
@@ -2825,6 +2885,44 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LibraryInfo"];
+                };
+            };
+            /** @description The request is invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Any other error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_queue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueueInfo"];
                 };
             };
             /** @description The request is invalid. */

@@ -40,6 +40,7 @@ export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HT
     });
     return { part: bodyPart, control };
   });
+  const ignoredNote = h("p", { class: "note", text: "All body parts are ignored, so that all joints count the same." });
   const reset = button("Reset weights", null, () => state.url.set({ weights: [] }), "small");
   cleanups.push(
     state.url.values.watchNow((settings) => {
@@ -47,6 +48,7 @@ export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HT
       for (const [bodyPart, weight] of parseWeights(settings.weights)) weights.set(bodyPart, weight);
       for (const { part: bodyPart, control } of sliders) control.set(weights.get(bodyPart.name) ?? 1);
       fill(note, weights.size ? `${weights.size} changed` : "");
+      ignoredNote.hidden = state.bodyParts.some(({ name }) => weights.get(name) !== 0);
       reset.hidden = !weights.size;
     }),
     () => clearTimeout(timer),
@@ -55,6 +57,13 @@ export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HT
     class: "note",
     text: "The curves follow body parts with a higher weight more closely.",
   });
-  const body = h("div", { class: "weights" }, explanation, ...sliders.map(({ control }) => control.element), reset);
+  const body = h(
+    "div",
+    { class: "weights" },
+    explanation,
+    ...sliders.map(({ control }) => control.element),
+    ignoredNote,
+    reset,
+  );
   return section("Body parts", { folded: !weights.size, note }, body);
 }

@@ -134,6 +134,7 @@ export function buildCommands({
     { title: "Compare methods", run: compare },
     { title: "Panel: keys", run: () => state.url.set({ panel: "keys" }) },
     { title: "Panel: edit", run: () => state.url.set({ panel: "edit" }) },
+    { title: "Panel: info", run: () => state.url.set({ panel: "info" }) },
   ];
   const withGroup = (group: string, commands: Command[]) => commands.map((command) => ({ ...command, group }));
   return [

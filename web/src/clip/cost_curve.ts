@@ -1,6 +1,7 @@
 /** A chart of the cost for every number of keys, with its cliffs. Pressing it selects a number. */
 
 import { fill, h, svg } from "../ui/dom";
+import { countOf } from "../ui/format";
 import type { Ladder } from "./ladder";
 
 const WIDTH = 304;
@@ -55,13 +56,9 @@ export class CostCurve {
       ...this.#levels(), area, line, ...marks, ...numbers, this.#marker,
     ); // biome-ignore format: one look
     this.#listen(picture);
-    const cliffButtons = h(
-      "div",
-      { class: "cliffs" },
-      h("span", { class: "label", text: "Recommended" }),
-      ...this.#cliffButtons(strongest.map(({ keys }) => keys)),
-    );
-    fill(this.element, h("p", { class: "label", text: title }), picture, cliffButtons);
+    const buttons = this.#cliffButtons(strongest.map(({ keys }) => keys));
+    const recommended = h("div", { class: "cliffs" }, h("span", { class: "label", text: "Recommended" }), ...buttons);
+    fill(this.element, h("p", { class: "label", text: title }), picture, buttons.length > 0 && recommended);
   }
 
   /** Marks the current number of keys. */
@@ -75,17 +72,18 @@ export class CostCurve {
   }
 
   #cliffButtons(cliffs: number[]): HTMLElement[] {
-    const { auto, natural } = this.#ladder!.data;
+    const { natural } = this.#ladder!.data;
     const labels = new Map<number, string>(cliffs.map((keys) => [keys, "cliff"]));
     if (natural !== null) labels.set(natural, "suggested by the method");
-    if (auto !== null) labels.set(auto, "auto");
     const sorted = [...labels].filter(([keys]) => keys >= this.#ladder!.min && keys <= this.#ladder!.max);
     return sorted
       .sort(([a], [b]) => a - b)
       .map(([keys, label]) => {
         const text = label === "cliff" ? String(keys) : `${keys} (${label})`;
         const title =
-          label === "cliff" ? `Recommended: with fewer than ${keys} keys the error rises sharply` : `${keys} keys`;
+          label === "cliff"
+            ? `Recommended: with fewer than ${keys} keys the error rises sharply`
+            : countOf(keys, "key");
         const on = { click: () => this.#onSelect(keys) };
         return h("button", { class: "button small", type: "button", title, "data-keys": keys, on }, text);
       });
@@ -93,7 +91,7 @@ export class CostCurve {
 
   #cliff(keys: number, cost: number): SVGElement {
     const [x, y] = [this.#x(keys), this.#y(cost)];
-    return svg("path", { class: "cliff", d: `M${x - 4},${y - 10}h8l-4,7z` }, svg("title", {}, `${keys} keys`));
+    return svg("path", { class: "cliff", d: `M${x - 4},${y - 10}h8l-4,7z` }, svg("title", {}, countOf(keys, "key")));
   }
 
   #listen(picture: SVGSVGElement): void {

@@ -15,8 +15,11 @@ export interface CurveRequest {
   residual: number;
 }
 
-/** The state of the displayed curves: as in files, quickly fitted (for now or for good), of earlier keys, or failed. */
-export type CurveQuality = "final" | "quick" | "quick only" | "stale" | { error: unknown };
+/**
+ * The state of the displayed curves: as in files, quickly fitted (for now or for good), of earlier keys (for now, or
+ * for good because loading was cancelled), or failed.
+ */
+export type CurveQuality = "final" | "quick" | "quick only" | "stale" | "cancelled" | { error: unknown };
 
 const POLISH_DELAY_MS = 400;
 const STALE_REDRAW_MS = 200; // between redraws with curves of earlier keys: drawing them delays the next ones
@@ -38,11 +41,11 @@ export class CurveLoader {
     this.#path = `/api/clips/${hash}/curves`;
     this.#onLoad = onLoad;
     this.#quickRequests = new LatestOnly(
-      async (first) => {
+      async (first, signal) => {
         await null; // by then everything else that depends on the keys has been requested
         await this.waitFor();
         const request = this.#current ?? first; // the keys may have changed meanwhile
-        return { curves: await this.#fetch(request), request };
+        return { curves: await this.#fetch(request, signal), request };
       },
       ({ curves, request }) => this.#show(curves, request),
       (error) => this.#fail(error),
@@ -76,6 +79,14 @@ export class CurveLoader {
     this.#current = null;
   }
 
+  /** Stops loading at the user's request; the displayed curves stay. */
+  stop(): void {
+    this.#cancelPolish();
+    this.#quickRequests.cancel();
+    if (this.quality.value === "quick") this.quality.value = "quick only";
+    else if (this.quality.value === "stale") this.quality.value = "cancelled";
+  }
+
   /** Drops the polished fit that is waiting or being loaded. */
   #cancelPolish(): void {
     clearTimeout(this.#timer);
@@ -100,7 +111,7 @@ export class CurveLoader {
     this.#abort = new AbortController();
     const { signal } = this.#abort;
     try {
-      const curves = await this.#fetch(request, signal);
+      const curves = await this.#fetch({ ...request, polish: true }, signal);
       if (signal.aborted) return;
       this.#onLoad(curves);
       this.quality.value = "final";
@@ -111,8 +122,7 @@ export class CurveLoader {
     }
   }
 
-  async #fetch(request: CurveRequest, signal?: AbortSignal): Promise<Curves> {
-    const body = signal ? { ...request, polish: true } : request;
+  async #fetch(body: CurveRequest & { polish?: boolean }, signal: AbortSignal): Promise<Curves> {
     return parseCurves(await fetchArrays<CurvesHeader>(this.#path, { body, signal }));
   }
 }
@@ -124,7 +134,7 @@ function hasPolish({ interpolation }: CurveRequest): boolean {
 
 /** Converts a packet to curves. */
 export function parseCurves(packet: Packet<CurvesHeader>): Curves {
-  const perFrame = (packet.arrays.per_frame_mm as Float32Array | undefined) ?? null;
+  const { per_frame_mm: mean, max_per_frame_mm: max } = packet.arrays as Record<string, Float32Array | undefined>;
   const { score, extremes } = packet.header;
-  return { track: parseTrack(packet), perFrame, score, extremes: extremes ?? [] };
+  return { track: parseTrack(packet), errors: mean && max ? { mean, max } : null, score, extremes: extremes ?? [] };
 }

@@ -1,8 +1,10 @@
 /** The dialog that exports a clip: which version of it, in which file format. */
 
 import { fetchFile } from "../api/client";
+import { watchQueue } from "../api/queue_status";
 import type { Draft } from "../edit/steps";
 import { downloadBlob } from "../library/export_dialog";
+import { BusyLine } from "../ui/busy";
 import { openDialog } from "../ui/dialog";
 import { fill, h } from "../ui/dom";
 import { bytes, countOf } from "../ui/format";
@@ -29,6 +31,7 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
   const list = h("div", { class: "export-formats", role: "radiogroup", "aria-label": "File format" });
   const note = h("p", { class: "note export-note", "aria-live": "polite" });
   const errorNote = h("p", { class: "error-note", role: "alert", hidden: true });
+  const abort = new AbortController();
   const sourceControl = segmentedControl<ExportSource>(
     "Version to export",
     [
@@ -54,10 +57,12 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
     losslessBox.element,
   );
   const downloadButton = button("Download", "download", () => void download(), "primary");
+  const busy = new BusyLine();
   const dialog = openDialog({
     title: `Export “${state.details.name}”`,
-    body: [sourceControl.element, list, note, toleranceRow, errorNote],
+    body: [sourceControl.element, list, note, toleranceRow, errorNote, busy.element],
     actions: [button("Cancel", null, () => dialog.close()), downloadButton],
+    onClose: () => abort.abort(),
     widthPx: 690,
   });
   sourceControl.set(source);
@@ -103,6 +108,7 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
     if (!selectedFormat) return;
     downloadButton.disabled = true;
     errorNote.hidden = true;
+    const stopWatching = watchQueue((text) => busy.show({ text, cancel: null }));
     try {
       const body = buildRequest(
         state,
@@ -110,15 +116,21 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
         currentChoice(),
         lossless ? "lossless" : Number(tolerance.value),
       );
-      const { blob, name } = await fetchFile(`/api/clips/${state.details.hash}/export`, { body });
+      const { blob, name } = await fetchFile(`/api/clips/${state.details.hash}/export`, {
+        body,
+        signal: abort.signal,
+      });
       downloadBlob(blob, name);
       toast(`${name} was exported (${bytes(blob.size)}).`);
       dialog.close();
     } catch (error) {
+      if (abort.signal.aborted) return;
       errorNote.textContent = toSentence(errorMessage(error));
       errorNote.hidden = false;
     } finally {
+      stopWatching();
       downloadButton.disabled = false;
+      busy.show(null);
     }
   }
 }

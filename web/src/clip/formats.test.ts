@@ -32,10 +32,10 @@ const edit = (residual: number): Draft => ({
 describe("export formats", () => {
   it("are sparse only if they have curves and no detail was added", () => {
     const keys = { source: "keys", draft: null } as const;
-    expect(describeContent(glb, keys)).toContain("Just the keys");
+    expect(describeContent(glb, keys)).toContain("Only the keys");
     expect(describeContent(bvh, keys)).toContain("Every frame, sampled from the curves");
     expect(describeContent(usd, keys)).toContain("records which frames are keys");
-    expect(describeContent(glb, { source: "draft", draft: edit(0) })).toContain("Just the edited keys");
+    expect(describeContent(glb, { source: "draft", draft: edit(0) })).toContain("Only the edited keys");
     expect(describeContent(glb, { source: "draft", draft: edit(0.4) })).toMatch(/^Every frame, with 40 %(?!.*add-on)/);
     expect(describeContent(keysJson, { source: "draft", draft: edit(0.4) })).toContain("captured detail separately");
     expect(describeContent(glb, { source: "capture", draft: null })).toContain("Every frame of the capture");

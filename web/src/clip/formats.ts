@@ -37,7 +37,7 @@ export function describeContent(format: Format, choice: ExportChoice, lossless =
   const keys = source === "draft" ? "the edited keys" : "the keys";
   const extra = source === "keys" || detail ? ", and the captured detail separately" : "";
   const storesDetail = format.stores_residual;
-  const keyed = `Just ${keys} with curves between them${storesDetail ? extra : ""}.`;
+  const keyed = `Only ${keys}, with curves between them${storesDetail ? extra : ""}.`;
   const motion = isKeyed
     ? format.keeps_keys && (!detail || storesDetail)
       ? keyed

@@ -10,14 +10,18 @@ import type { CurveQuality } from "./curve_loader";
 import { pinsSection } from "./pins_panel";
 import type { SelectionController } from "./selection_controller";
 import { type KeyTarget, keyTarget } from "./settings";
-import type { ClipState } from "./state";
+import type { ClipState, Score } from "./state";
 
+const FAR_MM = 20; // keys with a larger error are far from the capture
 const METHOD_LABELS: Record<string, string> = { salient: "salient (recommended)" };
 const COST_LABELS: Record<string, string> = {
-  inbetween: "Minimizes the error of the curves between the keys.",
-  chord: "Minimizes an estimate, the error of straight lines between the keys, because the clip is long.",
-  integrated: "Minimizes the area between the motion and straight lines between the keys.",
+  inbetween: "Minimises the error of the curves between the keys.",
+  chord: "Minimises the error of straight lines between the keys, which takes less time than that of the curves.",
+  integrated: "Minimises the sum of squared distances from straight lines between the keys.",
 };
+
+const UNMEASURED_TEXT =
+  "This clip has no bones with a length, so the size of the figure is unknown and errors cannot be stated in mm.";
 
 export function keysPanel(
   state: ClipState,
@@ -52,7 +56,7 @@ export function keysPanel(
     [
       ["keys", "Number"],
       ["tolerance", "Tolerance"],
-      ["auto", "Auto", "Stops where more keys bring little improvement"],
+      ["auto", "Auto", "The fewest keys whose curves stay within 1 % of the height"],
     ],
     (choice) => {
       if (choice === "auto") state.url.set({ keys: null, tolerance: null });
@@ -62,8 +66,10 @@ export function keysPanel(
   );
   const toleranceRow = h("div", { class: "tolerance" }, fieldWithLabel("Maximum error of any joint (mm)", tolerance));
   const status = h("p", { class: "ladder-status", role: "status" });
+  const retrySelection = button("Try again", "retry", () => selection.retry(), "small");
   const curve = new CostCurve((keys) => selection.setKeyCount(keys));
   const score = h("dl", { class: "score" });
+  const unmeasuredNote = h("p", { class: "note", text: UNMEASURED_TEXT, hidden: true });
   const totalLabel = h("span", { class: "muted" });
   const unitLabel = h("span", { class: "keys-unit" });
   const retryButton = button("Try again", "retry", () => selection.curveLoader.retry(), "small");
@@ -83,40 +89,56 @@ export function keysPanel(
       showCount();
     }),
     state.keys.watchNow(showCount),
-    state.ladderStatus.watchNow((ladderStatus) => {
-      const isBusy = ladderStatus === "busy";
-      status.hidden = ladderStatus === "ready";
-      status.classList.toggle("failed", typeof ladderStatus === "object");
-      status.textContent =
-        typeof ladderStatus === "object"
-          ? toSentence(errorMessage(ladderStatus.error))
-          : isBusy
-            ? "Selecting keys…"
-            : "";
-      range.disabled = number.disabled = !state.ladder.value;
+    state.ladderStatus.watchNow(showStatus),
+    state.selectionStatus.watch(showStatus),
+    state.curves.watchNow((curves) => {
+      fill(score, ...(curves?.score ? scoreRows(curves.score, state) : []));
+      unmeasuredNote.hidden = !curves || curves.score !== null;
+      showQuality(selection.curveLoader.quality.value);
     }),
-    state.curves.watchNow((curves) => fill(score, ...(curves ? scoreRows(state) : []))),
     selection.curveLoader.quality.watchNow(showQuality),
   );
 
+  /** Shows whether the keys are being selected, or why there are none. */
+  function showStatus(): void {
+    const [ladder, selection] = [state.ladderStatus.value, state.selectionStatus.value];
+    const failure = [ladder, selection].find((each) => typeof each === "object");
+    const text = failure
+      ? toSentence(errorMessage(failure.error))
+      : ladder === "cancelled"
+        ? "The selection of keys was cancelled."
+        : selection === "estimated"
+          ? "Selecting keys… Until then the view shows an estimate."
+          : ladder === "busy" || selection === "busy"
+            ? "Selecting keys…"
+            : "";
+    const hasStopped = failure !== undefined || ladder === "cancelled";
+    const isStale = hasStopped && state.keys.value.length > 0;
+    status.hidden = !text;
+    status.classList.toggle("failed", failure !== undefined);
+    fill(status, text, isStale && " The view still shows the previous keys.");
+    retrySelection.hidden = !hasStopped;
+    range.disabled = number.disabled = !state.ladder.value;
+  }
+
   /** Marks quick figures, and figures of earlier keys, as approximate until the final ones are loaded. */
   function showQuality(quality: CurveQuality): void {
-    const failed = typeof quality === "object";
+    const failed = typeof quality === "object" || quality === "cancelled";
     score.classList.toggle("approximate", quality !== "final");
     score.setAttribute("aria-busy", String(quality === "quick" || quality === "stale"));
-    score.hidden = failed;
+    score.hidden = failed || !unmeasuredNote.hidden;
     errorNote.hidden = !failed;
     if (!failed) return;
-    const reason = toSentence(errorMessage(quality.error));
-    fill(
-      errorNote.firstElementChild!,
-      `The curves for these keys could not be loaded. ${reason} The view still shows the previous keys.`,
-    );
+    const reason =
+      quality === "cancelled"
+        ? "The curves for these keys were not computed."
+        : `The curves for these keys could not be loaded. ${toSentence(errorMessage(quality.error))}`;
+    fill(errorNote.firstElementChild!, `${reason} The view still shows the previous keys.`);
   }
 
   function showCount(): void {
     const keys = state.keys.value.length;
-    number.value = range.value = String(keys);
+    number.value = range.value = keys ? String(keys) : "";
     range.setAttribute("aria-valuetext", countOf(keys, "key"));
     unitLabel.textContent = keys === 1 ? "key" : "keys";
     totalLabel.textContent = `of ${countOf(state.nFrames, "frame")}`;
@@ -136,7 +158,9 @@ export function keysPanel(
       range,
       toleranceRow,
       status,
+      retrySelection,
       score,
+      unmeasuredNote,
       errorNote,
       curve.element,
     ),
@@ -149,22 +173,52 @@ export function keysPanel(
 }
 
 function defaultTolerance(state: ClipState): number {
-  const worst = state.curves.value?.score?.max_mm ?? 10;
+  const worst = state.curves.value?.score?.max_outside_flips_mm ?? 10;
   return Number(worst.toPrecision(2));
 }
 
-function scoreRows(state: ClipState): HTMLElement[] {
-  const score = state.curves.value?.score;
-  if (!score) return [];
-  const { mean_mm, p95_mm, max_mm, worst_frame, worst_joint } = score;
-  const row = (name: Child, value: string) => h("div", {}, h("dt", {}, name), h("dd", { text: value }));
-  const goToWorst = button(`frame ${worst_frame}`, null, () => state.goTo(worst_frame), "small quiet");
-  goToWorst.title = `${worst_joint}: go to frame ${worst_frame}`;
+function scoreRows(score: Score, state: ClipState): HTMLElement[] {
+  const { mean_mm, p95_mm, max_mm, max_outside_flips_mm, worst_frame, worst_joint } = score;
+  const row = (name: Child, title: string, value: string) =>
+    h("div", {}, h("dt", { title }, name), h("dd", { text: value }));
+  const goToWorst = button(String(worst_frame), null, () => state.goTo(worst_frame), "small quiet");
+  goToWorst.setAttribute("aria-label", `Go to frame ${worst_frame}`);
+  const isFlip = max_mm > max_outside_flips_mm;
+  const worstTitle = `${worst_joint} in frame ${worst_frame} is farthest from the capture`;
   return [
-    row("Mean error", millimetres(mean_mm)),
-    row("95th percentile", millimetres(p95_mm)),
-    row(h("span", {}, "Max at ", goToWorst), millimetres(max_mm)),
+    row("Mean", "Mean distance of all joints from the capture, in all frames", millimetres(mean_mm)),
+    row("95th percentile", "95 % of the distances are smaller", millimetres(p95_mm)),
+    row(
+      h("span", {}, isFlip ? "Flip of the capture at " : "Worst joint at ", goToWorst),
+      isFlip ? `${worstTitle}, which turns a joint over there for a few frames; the curves omit it` : worstTitle,
+      millimetres(max_mm),
+    ),
+    ...(isFlip
+      ? [
+          row(
+            "Worst outside of flips",
+            "Largest distance of a joint that no flip of the capture moves",
+            millimetres(max_outside_flips_mm),
+          ),
+        ]
+      : []),
+    ...(max_outside_flips_mm > FAR_MM ? [farRow(state, row)] : []),
   ];
+}
+
+/** Offers the number of keys that are close to the capture; if it is not known yet, a tolerance. */
+function farRow(state: ClipState, row: (name: Child, title: string, value: string) => HTMLElement): HTMLElement {
+  const keys = state.ladder.value?.countWithin(FAR_MM) ?? null;
+  const select = () => state.url.set(keys === null ? { keys, tolerance: FAR_MM } : { keys, tolerance: null });
+  const title =
+    keys === null
+      ? `These keys are far off: select the fewest whose curves stay within ${FAR_MM} mm`
+      : `These keys are far off: the curves of ${countOf(keys, "key")} stay within ${FAR_MM} mm`;
+  return row(
+    button(`Within ${FAR_MM} mm`, null, select, "small quiet"),
+    title,
+    keys === null ? "fewest keys" : countOf(keys, "key"),
+  );
 }
 
 function methodSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
@@ -182,7 +236,9 @@ function methodSection(state: ClipState, cleanups: (() => void)[]): HTMLElement 
     }),
     state.ladder.watchNow((ladder) => {
       const costLabel =
-        ladder?.data.method === "salient" ? COST_LABELS[String(ladder.data.options.cost ?? "chord")] : null;
+        ladder?.data.method === "salient" && ladder.max > ladder.min
+          ? COST_LABELS[String(ladder.data.options.cost ?? "chord")]
+          : null;
       cost.textContent = costLabel ?? "";
       cost.hidden = !costLabel;
     }),
@@ -196,7 +252,7 @@ function inbetweenSection(state: ClipState, cleanups: (() => void)[]): HTMLEleme
     "In-betweens",
     [
       ["bezier", "Fitted", "Bézier curves fitted to every captured frame"],
-      ["natural", "Natural", "Smooth curves through the keys only, without regard to the other frames"],
+      ["natural", "Natural", "Smooth curves through the keys, without fitting them to the frames between"],
       ["linear", "Linear", "Straight lines from key to key"],
     ] as const,
     (interpolation) => state.url.set({ interpolation }),

@@ -5,6 +5,7 @@ import { Ladder, type LadderData } from "./ladder";
 import { LatestOnly } from "./latest_only";
 import { advance } from "./playback";
 import { buildSelectionSpec, FIELDS, formatWeights, keyTarget, parseWeights, type Settings } from "./settings";
+import { selectEvenly } from "./strip_layout";
 
 function ladderData(change: Partial<LadderData>): LadderData {
   const defaults = {
@@ -41,8 +42,14 @@ describe("a ladder", () => {
     const ladder = new Ladder(ladderData({ selections: [[0], [1], [2]] }));
     expect([0, 2, 3, 4, 5, 100].map((count) => ladder.nearestCount(count))).toEqual([2, 2, 3, 3, 5, 5]);
     expect([0, 2, 4, 5, 100].map((count) => ladder.maxCountUpTo(count))).toEqual([2, 2, 3, 5, 5]);
-    expect(ladder.defaultCount).toBe(3);
-    expect(new Ladder(ladderData({ auto: null, natural: 5 })).defaultCount).toBe(5);
+    expect(ladder.estimatedCount).toBe(3);
+    expect(new Ladder(ladderData({ auto: null })).estimatedCount).toBe(5);
+  });
+
+  it("finds the fewest keys within an error in mm", () => {
+    const ladder = new Ladder(ladderData({}));
+    expect([9, 8.9, 4, 1, 0.5].map((mm) => ladder.countWithin(mm))).toEqual([2, 3, 3, 5, null]);
+    expect(new Ladder(ladderData({ unit: "units of the features" })).countWithin(9)).toBe(null);
   });
 
   it("goes from cliff to cliff", () => {
@@ -71,6 +78,25 @@ describe("LatestOnly", () => {
     expect(done).toEqual([1, 4]);
   });
 
+  it("aborts the running request when it is cancelled", async () => {
+    const signals: AbortSignal[] = [];
+    const latest = new LatestOnly<number, void>(
+      (_, signal) => {
+        signals.push(signal);
+        return new Promise((_, reject) => signal.addEventListener("abort", reject));
+      },
+      () => {},
+      () => {
+        throw new Error("reported");
+      },
+    );
+    latest.submit(1);
+    latest.cancel();
+    latest.submit(2);
+    await new Promise((resolve) => setTimeout(resolve));
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
+  });
+
   it("ignores cancelled requests and continues after an error", async () => {
     const done: string[] = [];
     const latest = new LatestOnly<number, number>(
@@ -92,15 +118,34 @@ describe("LatestOnly", () => {
   });
 });
 
+describe("the poses of a strip", () => {
+  it("are all keys, or as many as fit, evenly spread", () => {
+    expect(selectEvenly([3, 5, 9], 3)).toEqual([3, 5, 9]);
+    const frames = Array.from({ length: 834 }, (_, k) => 24 * k);
+    const poses = selectEvenly(frames, 300);
+    expect([poses.length, new Set(poses).size, poses[0], poses.at(-1)]).toEqual([300, 300, 0, 24 * 833]);
+    const gaps = poses.slice(1).map((frame, k) => frame - poses[k]!);
+    expect(Math.max(...gaps) - Math.min(...gaps)).toBe(24);
+  });
+});
+
 describe("the selection spec of an address", () => {
-  const details = { n_frames: 100 } as Schema["ClipDetails"];
+  const details = {
+    n_frames: 100,
+    joint_groups: { torso: [0, 1], head: [2], left_arm: [3, 4] },
+  } as unknown as Schema["ClipDetails"];
+  const bodyParts = [
+    { name: "torso", joints: ["hips", "chest"] },
+    { name: "head", joints: ["skull"] },
+    { name: "left_arm", joints: ["upper", "lower"] },
+  ];
   const methods = [
     { name: "salient", options: ["pins"] },
     { name: "uniform", options: [] },
   ];
   const library = { methods } as unknown as Schema["LibraryInfo"];
   const read = (query: string) => readQuery(FIELDS, query) as Settings;
-  const spec = (query: string) => buildSelectionSpec(read(query), details, library, ["torso", "head", "left_arm"]);
+  const spec = (query: string, parts = bodyParts) => buildSelectionSpec(read(query), details, library, parts);
 
   it("has defaults", () => {
     expect(spec("")).toMatchObject({ method: "salient", joints: null, weights: null, pins: [], first_frame: null });
@@ -115,6 +160,8 @@ describe("the selection spec of an address", () => {
       weights: { left_arm: 2 },
     });
     expect(spec("?weights=head:0,torso:0,left_arm:0").joints).toBe(null); // nothing left: all joints
+    const withRest = [...bodyParts, { name: "other", joints: ["tail", "hat"] }]; // which the server does not know
+    expect(spec("?weights=head:0,left_arm:0", withRest).joints).toEqual(["torso", "tail", "hat"]);
     expect(formatWeights(parseWeights(["head:0", "torso:1", "nonsense", "left_arm:9"]))).toEqual(["head:0"]);
   });
 

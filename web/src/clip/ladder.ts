@@ -51,9 +51,15 @@ export class Ladder {
     return this.data.costs[this.data.counts.indexOf(this.nearestCount(count))] ?? Number.NaN;
   }
 
-  /** The initial count: the automatic one, else the method's own, else 8. */
-  get defaultCount(): number {
-    return this.nearestCount(this.data.auto ?? this.data.natural ?? 8);
+  /** Returns the fewest keys with a cost of at most `mm`, or null: if there are none, or if costs are not in mm. */
+  countWithin(mm: number): number | null {
+    const { unit, costs, counts } = this.data;
+    return unit === "mm" ? (counts[costs.findIndex((cost) => cost <= mm)] ?? null) : null;
+  }
+
+  /** About the count that stays within 1 % of the height; the largest if none does. */
+  get estimatedCount(): number {
+    return this.nearestCount(this.data.auto ?? this.max);
   }
 
   /** Returns the next cliff above (1) or below (-1) a count, or null. */

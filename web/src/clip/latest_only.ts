@@ -3,10 +3,10 @@
 export class LatestOnly<Request, Result> {
   #next: { request: Request } | null = null;
   #busy = false;
-  #generation = 0;
+  #abort = new AbortController(); // of the running request
 
   constructor(
-    readonly run: (request: Request) => Promise<Result>,
+    readonly run: (request: Request, signal: AbortSignal) => Promise<Result>,
     readonly onResult: (result: Result, request: Request) => void,
     readonly onError: (error: unknown, request: Request) => void,
   ) {}
@@ -16,10 +16,10 @@ export class LatestOnly<Request, Result> {
     if (!this.#busy) void this.#work();
   }
 
-  /** Drops the waiting request and ignores the result of the running one. */
+  /** Drops the waiting request, and aborts the running one, whose result is ignored. */
   cancel(): void {
     this.#next = null;
-    this.#generation += 1;
+    this.#abort.abort();
   }
 
   async #work(): Promise<void> {
@@ -27,12 +27,13 @@ export class LatestOnly<Request, Result> {
     while (this.#next) {
       const { request } = this.#next;
       this.#next = null;
-      const generation = this.#generation;
+      this.#abort = new AbortController();
+      const { signal } = this.#abort;
       try {
-        const result = await this.run(request);
-        if (generation === this.#generation) this.onResult(result, request);
+        const result = await this.run(request, signal);
+        if (!signal.aborted) this.onResult(result, request);
       } catch (error) {
-        if (generation === this.#generation) this.onError(error, request);
+        if (!signal.aborted) this.onError(error, request);
       }
     }
     this.#busy = false;

@@ -2,7 +2,7 @@
 
 import type { Page } from "../router";
 import { Signal } from "../state/signal";
-import { fill, h } from "../ui/dom";
+import { fill } from "../ui/dom";
 import { errorState, loadingState } from "../ui/states";
 import { type LoadedClip, loadClip } from "./state";
 
@@ -37,9 +37,8 @@ export function mountClipPage(
     } catch (error) {
       if (abort.signal.aborted) return;
       console.warn(error);
-      const errorElement = errorState({ title: "The clip could not be opened", error, retry: () => void load() });
-      errorElement.querySelector(".actions")?.append(h("a", { class: "button", href: "/", text: "Go to the library" }));
-      fill(root, errorElement);
+      const exit = { href: "/", text: "Go to the library" };
+      fill(root, errorState({ title: "The clip could not be opened", error, retry: () => void load(), exit }));
     }
   };
   void load();

@@ -9,6 +9,7 @@ import { Player } from "../player/player";
 import type { Page } from "../router";
 import { navigate } from "../router";
 import { Timeline } from "../timeline/timeline";
+import { BusyLine, type Work } from "../ui/busy";
 import { register } from "../ui/commands";
 import { fill, h } from "../ui/dom";
 import { shell } from "../ui/shell";
@@ -18,6 +19,7 @@ import { toast } from "../ui/toast";
 import { buildCommands } from "./commands";
 import { button } from "./controls";
 import { heading } from "./heading";
+import { infoPanel } from "./info_panel";
 import { keysPanel } from "./keys_panel";
 import { mountClipPage } from "./load_clip";
 import { rangeBar } from "./pins_panel";
@@ -31,6 +33,7 @@ import { correctUrl, findClipCorrections } from "./url_corrections";
 import { viewBar } from "./view_bar";
 
 const STRIP_PX = 116;
+const POLISH_NOTE_DELAY_MS = 1500; // errors are marked as approximate meanwhile
 
 export function mount(root: HTMLElement, address: URL): Page {
   root.classList.add("clip-page");
@@ -57,13 +60,15 @@ class ClipView {
     const facingDeg = facingDegrees(clip);
     const player = this.#createPlayer(facingDeg);
     const timeline = this.#createTimeline();
-    const strip = new Strip(clip.details.hash, STRIP_PX, (frame) => state.goTo(frame));
+    const { max_strip_poses: maxPoses } = clip.library.limits;
+    const strip = new Strip(clip.details.hash, STRIP_PX, maxPoses, (frame) => state.goTo(frame));
     selection.curveLoader.waitFor = () => strip.whenSettled();
     const openExport = () => void openExportDialog(state, editPanel.draft);
     const compare = () =>
       navigate(`/compare/${clip.details.hash}${state.keys.value.length ? `?keys=${state.keys.value.length}` : ""}`);
     const editPanel = new EditPanel({ state, selection, player, timeline, openExport });
     const keysTab = keysPanel(state, selection);
+    const busy = new BusyLine();
     const stage = h("div", { class: "stage-area" });
     if (player) {
       const bar = viewBar(state, player, facingDeg, this.#cleanups);
@@ -71,10 +76,9 @@ class ClipView {
       this.#cleanups.push(player.placeLabelsBelow(bar));
     } else stage.append(webGlNote());
     stage.append(rangeBar(state, this.#cleanups));
-    const stripArea = h("div", { class: "strip-area" }, strip.element);
     const transportArea = h("div", { class: "transport-area" }, transport(state, playback, this.#cleanups));
-    const left = h("div", { class: "clip-left" }, stage, stripArea, transportArea, timeline.element);
-    fill(root, h("div", { class: "clip" }, left, this.#createPanel(keysTab.element, editPanel)));
+    const left = h("div", { class: "clip-left" }, stage, strip.element, transportArea, timeline.element);
+    fill(root, h("div", { class: "clip" }, left, this.#createPanel(keysTab.element, editPanel, busy)));
     fill(shell.slot, heading(state, { openExport, compare }));
     this.#connect(timeline, player, strip, editPanel);
     this.#cleanups.push(
@@ -93,6 +97,7 @@ class ClipView {
         state.url.flush();
       },
     );
+    this.#showWork(busy, selection, editPanel);
     selection.update();
     void editPanel.open();
   }
@@ -142,53 +147,86 @@ class ClipView {
     );
   }
 
-  #createPanel(keys: HTMLElement, editPanel: EditPanel): HTMLElement {
+  #createPanel(keys: HTMLElement, editPanel: EditPanel, busy: BusyLine): HTMLElement {
     const state = this.#state;
-    const tabs = (["keys", "edit"] as const).map((name) => {
-      const tab = button(
-        name === "keys" ? "Keys" : "Edit",
-        name === "keys" ? "key" : "pencil",
-        () => state.url.set({ panel: name }),
-        "quiet",
-      );
+    const panels = [
+      { name: "keys", title: "Keys", icon: "key", body: keys },
+      { name: "edit", title: "Edit", icon: "pencil", body: editPanel.element },
+      { name: "info", title: "Info", icon: "file", body: infoPanel(state.details) },
+    ] as const;
+    const tabs = panels.map(({ name, title, icon, body }) => {
+      const tab = button(title, icon, () => state.url.set({ panel: name }), "quiet");
       tab.id = `tab-${name}`;
       tab.setAttribute("role", "tab");
       tab.setAttribute("aria-controls", `panel-${name}`);
+      body.id = `panel-${name}`;
+      body.setAttribute("role", "tabpanel");
+      body.setAttribute("aria-labelledby", tab.id);
       return tab;
     });
-    const hiddenText = h("span", { class: "visually-hidden", text: ", has an edit" });
-    const dot = h("span", { class: "tab-dot", hidden: true }, hiddenText);
-    tabs[1]?.append(dot);
+    const dot = (text: string) => h("span", { class: "tab-dot" }, h("span", { class: "visually-hidden", text }));
+    const editDot = dot(", has an edit");
+    tabs[1]!.append(editDot);
+    if (state.details.notes.length) tabs[2]!.append(dot(", has notes of the reader"));
     this.#cleanups.push(
       editPanel.hasDraft.watchNow((hasDraft) => {
-        dot.hidden = !hasDraft;
+        editDot.hidden = !hasDraft;
       }),
     );
-    const bodies = [keys, editPanel.element];
-    bodies.forEach((body, n) => {
-      body.id = `panel-${n ? "edit" : "keys"}`;
-      body.setAttribute("role", "tabpanel");
-      body.setAttribute("aria-labelledby", `tab-${n ? "edit" : "keys"}`);
-    });
     const list = h("div", { class: "tabs", role: "tablist", "aria-label": "Panels" }, ...tabs);
     list.addEventListener("keydown", (event) => {
-      if (event.key !== "ArrowLeft" && event.key !== "ArrowRight") return;
+      const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+      if (!step) return;
       event.stopPropagation();
-      const other = state.settings.panel === "keys" ? "edit" : "keys";
-      state.url.set({ panel: other });
-      tabs[other === "keys" ? 0 : 1]?.focus();
+      const at = panels.findIndex(({ name }) => name === state.settings.panel);
+      const next = (at + step + panels.length) % panels.length;
+      state.url.set({ panel: panels[next]!.name });
+      tabs[next]!.focus();
     });
     this.#cleanups.push(
       state.url.values.watchNow(({ panel }) => {
-        tabs.forEach((tab, n) => {
-          const isOn = (n ? "edit" : "keys") === panel;
-          tab.setAttribute("aria-selected", String(isOn));
-          tab.tabIndex = isOn ? 0 : -1;
-          bodies[n]!.hidden = !isOn;
+        panels.forEach(({ name, body }, n) => {
+          const isOn = name === panel;
+          tabs[n]!.setAttribute("aria-selected", String(isOn));
+          tabs[n]!.tabIndex = isOn ? 0 : -1;
+          body.hidden = !isOn;
         });
       }),
     );
-    return h("aside", { class: "panel", "aria-label": "Keys and edit" }, list, ...bodies);
+    const bodies = panels.map(({ body }) => body);
+    return h("aside", { class: "panel", "aria-label": "Keys, edit and info" }, list, ...bodies, busy.element);
+  }
+
+  /** Shows what is being computed for the displayed panel, and lets the user cancel it. */
+  #showWork(busy: BusyLine, selection: SelectionController, editPanel: EditPanel): void {
+    const state = this.#state;
+    const { curveLoader } = selection;
+    const findWork = (): Work | null => {
+      if (editPanel.isOpen.value)
+        return editPanel.isBusy.value ? { text: "Computing the edit…", cancel: () => editPanel.cancel() } : null;
+      const cancel = () => selection.cancel();
+      if (state.ladderStatus.value === "busy") return { text: "Selecting keys…", cancel };
+      if (state.isSelecting) {
+        const { tolerance } = state.settings;
+        return {
+          text: `Selecting keys within ${tolerance === null ? "1 % of the height" : `${tolerance} mm`}…`,
+          cancel,
+        };
+      }
+      const isFitting = ["stale", "quick"].includes(String(curveLoader.quality.value)) && state.keys.value.length > 0;
+      const delayMs = curveLoader.quality.value === "quick" ? POLISH_NOTE_DELAY_MS : undefined;
+      return isFitting ? { text: "Fitting curves…", cancel: () => curveLoader.stop(), delayMs } : null;
+    };
+    const show = () => busy.show(findWork());
+    const signals = [
+      editPanel.isOpen,
+      editPanel.isBusy,
+      state.ladderStatus,
+      state.selectionStatus,
+      curveLoader.quality,
+    ];
+    this.#cleanups.push(...signals.map((signal) => signal.watch(show)), () => busy.show(null));
+    show();
   }
 
   /** Updates timeline, player and strip when the state changes. */
@@ -209,7 +247,7 @@ class ClipView {
         if (player) player.frame = frame;
       }),
       state.curves.watchNow((curves) => {
-        timeline.show({ error: curves?.perFrame ?? null });
+        timeline.show({ errors: curves?.errors ?? null });
         if (player) player.keyed = curves?.track ?? null;
       }),
       state.url.values.watchNow((settings) => {

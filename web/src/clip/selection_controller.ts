@@ -1,12 +1,14 @@
 /** Selects keys: loads the ladder once per selection spec and reads every number of keys from it. */
 
-import { ApiError, fetchJson, type Schema } from "../api/client";
+import { fetchJson, type Schema } from "../api/client";
 import { errorMessage, toSentence } from "../ui/states";
 import { toast } from "../ui/toast";
 import { CurveLoader } from "./curve_loader";
 import { Ladder } from "./ladder";
 import { buildSelectionSpec, type KeyTarget, keyTarget, type SelectionSpec } from "./settings";
 import type { ClipState } from "./state";
+
+const ESTIMATE_DELAY_MS = 1000; // without keys, until some are shown that are not selected by their curves
 
 export { parseCurves } from "./curve_loader";
 
@@ -15,9 +17,9 @@ export class SelectionController {
   readonly #state: ClipState;
   readonly #stop: (() => void)[] = [];
   #specKey = "";
-  #toleranceKey = "";
+  #selectionKey = "";
   #abort = new AbortController();
-  #toleranceAbort = new AbortController();
+  #selectionAbort = new AbortController();
   #isDraftOpen = false; // while a draft is open, its own keys are displayed
 
   constructor(state: ClipState) {
@@ -38,16 +40,11 @@ export class SelectionController {
   update(): void {
     if (this.#isDraftOpen) return;
     const { settings, details, clip } = this.#state;
-    const spec = buildSelectionSpec(
-      settings,
-      details,
-      clip.library,
-      this.#state.bodyParts.map((bodyPart) => bodyPart.name),
-    );
+    const spec = buildSelectionSpec(settings, details, clip.library, this.#state.bodyParts);
     const specKey = JSON.stringify(spec);
     if (specKey !== this.#specKey) {
       this.#specKey = specKey;
-      this.#toleranceKey = "";
+      this.#abortSelection();
       void this.#loadLadder(spec);
     } else this.#selectKeys(keyTarget(settings), spec);
     this.#updateCurves();
@@ -66,13 +63,31 @@ export class SelectionController {
   setDraftOpen(isOpen: boolean): void {
     this.#isDraftOpen = isOpen;
     this.curveLoader.cancel();
-    this.#toleranceKey = "";
+    this.#abortSelection();
     if (!isOpen) this.update();
+  }
+
+  /** Stops selecting keys at the user's request; the displayed keys stay. */
+  cancel(): void {
+    if (this.#state.ladderStatus.value === "busy") {
+      this.#abort.abort();
+      this.#state.ladderStatus.value = "cancelled";
+    } else if (this.#state.isSelecting) {
+      this.#abortSelection();
+      this.#showEstimate();
+      this.#state.url.set({ keys: this.#state.keys.value.length, tolerance: null });
+    }
+  }
+
+  /** Selects keys again after a failure or a cancellation. */
+  retry(): void {
+    this.#specKey = "";
+    this.update();
   }
 
   dispose(): void {
     this.#abort.abort();
-    this.#toleranceAbort.abort();
+    this.#selectionAbort.abort();
     this.curveLoader.cancel();
     for (const stop of this.#stop) stop();
   }
@@ -98,30 +113,54 @@ export class SelectionController {
   #selectKeys(target: KeyTarget, spec: SelectionSpec): void {
     const { ladder, keys } = this.#state;
     if (this.#isDraftOpen || !ladder.value || this.#state.ladderStatus.value !== "ready") return;
-    if (target.by === "tolerance") void this.#selectWithin(target.mm, spec);
+    if (target.by !== "keys") void this.#selectWithin(target.by === "tolerance" ? target.mm : null, spec);
     else {
-      this.#toleranceKey = "";
-      const frames = ladder.value.framesFor(target.by === "keys" ? target.keys : ladder.value.defaultCount);
+      this.#abortSelection();
+      const frames = ladder.value.framesFor(target.keys);
       if (!isSameFrames(frames, keys.value)) keys.value = frames;
     }
   }
 
-  async #selectWithin(mm: number, spec: SelectionSpec): Promise<void> {
-    const requestKey = `${mm} ${JSON.stringify(spec)}`;
-    if (requestKey === this.#toleranceKey) return;
-    this.#toleranceKey = requestKey;
-    this.#toleranceAbort.abort();
-    this.#toleranceAbort = new AbortController();
-    const { signal } = this.#toleranceAbort;
+  /** Selects the fewest keys whose curves stay within a tolerance; null: within 1 % of the height. */
+  async #selectWithin(mm: number | null, spec: SelectionSpec): Promise<void> {
+    const { interpolation } = this.#state.settings;
+    const body = { spec, tolerance_mm: mm, interpolation };
+    const requestKey = JSON.stringify(body);
+    if (requestKey === this.#selectionKey) return;
+    this.#abortSelection();
+    this.#selectionKey = requestKey;
+    this.#selectionAbort = new AbortController();
+    const { signal } = this.#selectionAbort;
+    this.#state.selectionStatus.value = "busy";
+    window.setTimeout(() => {
+      if (!signal.aborted && this.#state.selectionStatus.value === "busy" && this.#showEstimate())
+        this.#state.selectionStatus.value = "estimated";
+    }, ESTIMATE_DELAY_MS);
     try {
       const path = `/api/clips/${this.#state.details.hash}/selection`;
-      const result = await fetchJson<Schema["SelectionResponse"]>(path, { body: { spec, tolerance_mm: mm }, signal });
-      if (!signal.aborted && !this.#isDraftOpen && this.#toleranceKey === requestKey)
-        this.#state.keys.value = result.frames;
+      const result = await fetchJson<Schema["SelectionResponse"]>(path, { body, signal });
+      if (signal.aborted) return;
+      this.#state.selectionStatus.value = "idle";
+      if (!isSameFrames(result.frames, this.#state.keys.value)) this.#state.keys.value = result.frames;
     } catch (error) {
       if (signal.aborted) return;
-      toast(toSentence(error instanceof ApiError ? errorMessage(error) : String(error)));
+      this.#state.selectionStatus.value = { error };
+      this.#showEstimate();
     }
+  }
+
+  /** Shows the keys of the ladder that are likely to do, unless others are shown; returns whether it did. */
+  #showEstimate(): boolean {
+    const { ladder, keys } = this.#state;
+    if (!ladder.value || keys.value.length) return false;
+    keys.value = ladder.value.framesFor(ladder.value.estimatedCount);
+    return true;
+  }
+
+  #abortSelection(): void {
+    this.#selectionKey = "";
+    this.#selectionAbort.abort();
+    this.#state.selectionStatus.value = "idle";
   }
 
   /** Loads the curves for the current keys. */

@@ -2,6 +2,7 @@
 
 import type { Schema } from "../api/client";
 import { choice, flag, integer, list, number, numbers, range, text, type Values } from "../state/url";
+import type { Group } from "../timeline/lanes";
 
 export type ClipDetails = Schema["ClipDetails"];
 export type LibraryInfo = Schema["LibraryInfo"];
@@ -30,7 +31,7 @@ export const FIELDS = {
   camera: numbers(3),
   speed: number({ min: 0.1, max: 4, digits: 2 }),
   loop: flag(true),
-  panel: choice(["keys", "edit"], "keys"),
+  panel: choice(["keys", "edit", "info"], "keys"),
 };
 
 export type Settings = Values<typeof FIELDS>;
@@ -58,26 +59,30 @@ export function supportsPins(library: LibraryInfo, method: string): boolean {
   return library.methods.find((row) => row.name === method)?.options.includes("pins") ?? false;
 }
 
-/** Builds the selection spec for the settings. `bodyParts` share no joint with each other. */
+/**
+ * Builds the selection spec for the settings. `bodyParts` share no joint with each other; those that are no joint group,
+ * as the joints of no known body part, are listed joint by joint.
+ */
 export function buildSelectionSpec(
   settings: Settings,
   details: ClipDetails,
   library: LibraryInfo,
-  bodyParts: readonly string[],
+  bodyParts: readonly Group[],
 ): SelectionSpec {
   const isKnown = library.methods.some((row) => row.name === settings.method);
   const method = isKnown ? settings.method : (library.methods[0]?.name ?? "salient");
   const weights = parseWeights(settings.weights);
-  const included = bodyParts.filter((bodyPart) => weights.get(bodyPart) !== 0);
+  const included = bodyParts.filter(({ name }) => weights.get(name) !== 0);
   const isSubset = included.length < bodyParts.length && included.length > 0;
-  const weighted = [...weights].filter(([bodyPart, weight]) => weight > 0 && bodyParts.includes(bodyPart));
+  const joints = included.flatMap(({ name, joints }) => (name in details.joint_groups ? [name] : joints));
+  const weighted = [...weights].filter(([name, weight]) => weight > 0 && name in details.joint_groups);
   const last = details.n_frames - 1;
   const isInside = (frame: number) => frame >= 0 && frame <= last;
   const [first, end] = settings.range_only && settings.range ? settings.range : [null, null];
   const pins = [...new Set(settings.pins ?? [])].filter(isInside).sort((a, b) => a - b);
   return {
     method,
-    joints: isSubset ? included : null,
+    joints: isSubset ? joints : null,
     weights: weighted.length ? Object.fromEntries(weighted) : null,
     pins: supportsPins(library, method) ? pins.filter((pin) => first === null || (pin >= first && pin <= end!)) : [],
     excluded: [],

@@ -6,6 +6,7 @@ import type { Track } from "../player/track";
 import { Signal } from "../state/signal";
 import { UrlState } from "../state/url";
 import { type Group, partition } from "../timeline/lanes";
+import type { FrameErrors } from "../timeline/paint";
 import type { Ladder } from "./ladder";
 import type { PlaybackState } from "./playback";
 import { type ClipDetails, FIELDS, type LibraryInfo, type Settings } from "./settings";
@@ -15,7 +16,7 @@ type FramesHeader = Schema["FramesHeader"];
 /** Joint positions along the curves or of an edit, with their error. */
 export interface Curves {
   track: Track;
-  perFrame: Float32Array | null; // mm
+  errors: FrameErrors | null;
   score: Score | null;
   extremes: readonly number[];
 }
@@ -86,8 +87,13 @@ export class ClipState implements PlaybackState {
   readonly frame: Signal<number>;
   readonly playing = new Signal(false);
   readonly ladder = new Signal<Ladder | null>(null);
-  /** Whether the ladder is being loaded, is there, or failed. */
-  readonly ladderStatus = new Signal<"busy" | "ready" | { error: unknown }>("busy");
+  /** Whether the ladder is being loaded, is there, was cancelled, or failed. */
+  readonly ladderStatus = new Signal<"busy" | "ready" | "cancelled" | { error: unknown }>("busy");
+  /**
+   * Whether the keys within a tolerance, or the automatic ones, are being selected ("estimated": estimated ones are
+   * shown meanwhile), or that failed.
+   */
+  readonly selectionStatus = new Signal<"idle" | "busy" | "estimated" | { error: unknown }>("idle");
   readonly keys = new Signal<readonly number[]>([]);
   readonly curves = new Signal<Curves | null>(null);
   readonly bodyParts: readonly Group[];
@@ -101,6 +107,10 @@ export class ClipState implements PlaybackState {
     this.jointNames = clip.details.joints.map((joint) => joint.name);
     this.bodyParts = partition(this.jointNames, clip.details.joint_groups);
     this.frame = new Signal(this.clamp(this.settings.frame ?? 0));
+  }
+
+  get isSelecting(): boolean {
+    return ["busy", "estimated"].includes(String(this.selectionStatus.value));
   }
 
   get settings(): Settings {

@@ -6,14 +6,17 @@
 import { fetchFile } from "../api/client";
 import type { Draft } from "../edit/steps";
 import { h } from "../ui/dom";
+import { count, countOf } from "../ui/format";
 import { theme } from "../ui/theme";
 import { LatestOnly } from "./latest_only";
 import { StripBox } from "./strip_box";
+import { selectEvenly } from "./strip_layout";
 
 interface StripJob {
   url: string;
   draft: Draft | null; // poses of an edit; null for poses of the capture
-  frames: readonly number[];
+  frames: readonly number[]; // of all keys, or evenly selected from them
+  nKeys: number;
   theme: string;
   heightPx: number;
   start: number; // time of the request, in ms
@@ -24,6 +27,7 @@ export interface LoadedStrip {
   image: HTMLImageElement;
   loadSvg: () => Promise<string>; // the SVG text, from which the layout is measured
   frames: readonly number[];
+  note: string; // that only some of the keys are shown; "" if all are
 }
 
 const SETTLE_TIMEOUT_MS = 400;
@@ -31,9 +35,11 @@ const CACHE_SIZE = 64; // recent strips that are shown without a request
 
 export class Strip {
   readonly element: HTMLElement;
+  readonly #scroller: HTMLElement;
   readonly #box: StripBox;
   readonly #hash: string;
   readonly #heightPx: number;
+  readonly #maxPoses: number;
   readonly #jobs: LatestOnly<StripJob, LoadedStrip>;
   readonly #cache = new Map<string, LoadedStrip>();
   #frames: readonly number[] = [];
@@ -42,20 +48,25 @@ export class Strip {
   readonly #stop: () => void;
   readonly #settleCallbacks: (() => void)[] = [];
 
-  /** `onSelect` gets the frame of the pose that was pressed. */
-  constructor(hash: string, heightPx: number, onSelect: (frame: number) => void) {
+  /** `onSelect` gets the frame of the pose that was pressed. A strip has at most `maxPoses`. */
+  constructor(hash: string, heightPx: number, maxPoses: number, onSelect: (frame: number) => void) {
     this.#hash = hash;
     this.#heightPx = heightPx;
-    this.#box = new StripBox(onSelect);
+    this.#maxPoses = maxPoses;
+    this.#box = new StripBox(onSelect, () => this.#retry());
     this.element = this.#box.element;
+    this.#scroller = this.#box.scroller;
     this.element.style.setProperty("--strip-height", `${heightPx}px`);
     this.#jobs = new LatestOnly(
-      (job) => loadStrip(job),
+      (job, signal) => loadStrip(job, signal),
       (strip, job) => {
         this.#addToCache(job, strip);
         this.#showStrip(strip, job.start);
       },
-      () => this.#setSettled(),
+      (error, job) => {
+        if (cacheKey(job) === this.#currentKey) this.#box.showError(error);
+        this.#setSettled();
+      },
     );
     this.#stop = theme.watch(() => this.#update());
   }
@@ -74,7 +85,7 @@ export class Strip {
 
   /** Resolves when nothing is being loaded, or after a timeout. */
   async whenSettled(): Promise<void> {
-    if (this.element.getAttribute("aria-busy") !== "true") return;
+    if (this.#scroller.getAttribute("aria-busy") !== "true") return;
     await new Promise<void>((resolve) => {
       this.#settleCallbacks.push(resolve);
       window.setTimeout(resolve, SETTLE_TIMEOUT_MS);
@@ -101,13 +112,20 @@ export class Strip {
       this.#showStrip(cached, start);
       return;
     }
-    this.element.setAttribute("aria-busy", "true");
+    this.#scroller.setAttribute("aria-busy", "true");
     this.#jobs.submit(job);
+  }
+
+  #retry(): void {
+    this.#currentKey = "";
+    this.#update();
   }
 
   #createJob(): Omit<StripJob, "start"> {
     const url = `/api/clips/${this.#hash}/strip.svg`;
-    return { url, draft: this.#draft, frames: this.#frames, theme: theme.value, heightPx: this.#heightPx };
+    const frames = selectEvenly(this.#frames, this.#maxPoses);
+    const nKeys = this.#frames.length;
+    return { url, draft: this.#draft, frames, nKeys, theme: theme.value, heightPx: this.#heightPx };
   }
 
   #addToCache(job: StripJob, strip: LoadedStrip): void {
@@ -119,7 +137,7 @@ export class Strip {
   }
 
   #setSettled(): void {
-    this.element.setAttribute("aria-busy", "false");
+    this.#scroller.setAttribute("aria-busy", "false");
     for (const resolve of this.#settleCallbacks.splice(0)) resolve();
   }
 
@@ -130,28 +148,45 @@ export class Strip {
   }
 }
 
-function cacheKey({ draft, frames, theme, heightPx }: Omit<StripJob, "start">): string {
-  return JSON.stringify([draft, frames, theme, heightPx]);
+function cacheKey({ draft, frames, nKeys, theme, heightPx }: Omit<StripJob, "start">): string {
+  return JSON.stringify([draft, frames, nKeys, theme, heightPx]);
 }
 
-async function loadStrip(job: StripJob): Promise<LoadedStrip> {
-  const { draft, frames, theme } = job;
-  const alt = `${frames.length} ${draft ? "edited" : "key"} poses, at frames ${frames.join(", ")}`;
+async function loadStrip(job: StripJob, signal: AbortSignal): Promise<LoadedStrip> {
+  const { draft, frames, nKeys, theme } = job;
+  const poses = countOf(nKeys, draft ? "edited pose" : "key pose");
+  const note = frames.length < nKeys ? `${count(frames.length)} of ${poses}` : "";
+  const alt = `${note || poses}, at ${frames.length === 1 ? "frame" : "frames"} ${frames.join(", ")}`;
   const image = h("img", { alt, draggable: "false", "data-theme": theme });
-  const loadSvg = draft ? await loadEditSource(image, job, draft) : setCaptureSource(image, job);
-  await image.decode();
-  return { image, loadSvg, frames };
+  const loadSvg = draft ? await loadEditSource(image, job, draft, signal) : setCaptureSource(image, job);
+  const stopLoading = () => image.removeAttribute("src");
+  signal.addEventListener("abort", stopLoading);
+  try {
+    await image.decode();
+  } catch (error) {
+    if (!signal.aborted) await loadSvg(); // throws the reason for which the server did not send it
+    throw error;
+  } finally {
+    signal.removeEventListener("abort", stopLoading);
+  }
+  return { image, loadSvg, frames, note };
 }
 
 /** An image URL is the fastest way to show it; the text is requested again only if it is needed. */
 function setCaptureSource(image: HTMLImageElement, { url, frames, theme, heightPx }: StripJob): LoadedStrip["loadSvg"] {
   image.src = `${url}?frames=${frames.join(",")}&theme=${theme}&height_px=${heightPx}`;
-  return async () => (await fetchFile(image.src)).blob.text();
+  const { src } = image;
+  return async () => (await fetchFile(src)).blob.text();
 }
 
-async function loadEditSource(image: HTMLImageElement, job: StripJob, draft: Draft): Promise<LoadedStrip["loadSvg"]> {
+async function loadEditSource(
+  image: HTMLImageElement,
+  job: StripJob,
+  draft: Draft,
+  signal: AbortSignal,
+): Promise<LoadedStrip["loadSvg"]> {
   const { url, frames, theme, heightPx } = job;
-  const { blob } = await fetchFile(url, { body: { draft, frames, theme, height_px: heightPx } });
+  const { blob } = await fetchFile(url, { body: { draft, frames, theme, height_px: heightPx }, signal });
   image.src = URL.createObjectURL(blob);
   const revoke = () => URL.revokeObjectURL(image.src);
   image.addEventListener("load", revoke, { once: true });

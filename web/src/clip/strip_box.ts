@@ -1,8 +1,13 @@
-/** The scrolling container of the strip. It marks the current pose and reports which pose is pressed. */
+/**
+ * The scrolling container of the strip. It marks the current pose and reports which pose is pressed. A note says that
+ * some poses are left out, or why there is no strip.
+ */
 
 import { countUpTo } from "../player/key_lookup";
-import { h } from "../ui/dom";
+import { fill, h } from "../ui/dom";
 import { reducedMotion } from "../ui/motion";
+import { errorMessage, toSentence } from "../ui/states";
+import { button } from "./controls";
 import type { LoadedStrip } from "./strip";
 import { measurePoses, nearestPose, type PoseExtent } from "./strip_layout";
 
@@ -11,6 +16,9 @@ const MARGIN_PX = 56; // around the marked pose, so that it is not where the edg
 
 export class StripBox {
   readonly element: HTMLElement;
+  readonly scroller: HTMLElement;
+  readonly #note = h("p", { class: "strip-note", role: "status", hidden: true });
+  readonly #retryButton: HTMLElement;
   readonly #poses: HTMLElement;
   readonly #marker = h("i", { class: "strip-marker", hidden: true });
   readonly #resizeObserver: ResizeObserver;
@@ -20,12 +28,14 @@ export class StripBox {
   #frame = 0;
   #markedPose = -1;
 
-  constructor(onSelect: (frame: number) => void) {
+  constructor(onSelect: (frame: number) => void, retry: () => void) {
     this.#poses = h("div", { class: "strip-poses" }, this.#marker);
-    this.element = h("figure", { class: "strip", "aria-busy": "false" }, this.#poses);
-    this.element.addEventListener("scroll", () => this.#fade(), { passive: true });
+    this.scroller = h("figure", { class: "strip", "aria-busy": "false" }, this.#poses);
+    this.#retryButton = button("Try again", "retry", retry, "small");
+    this.element = h("div", { class: "strip-area" }, this.scroller, this.#note);
+    this.scroller.addEventListener("scroll", () => this.#fade(), { passive: true });
     this.#resizeObserver = new ResizeObserver(() => this.#fade());
-    this.#resizeObserver.observe(this.element);
+    this.#resizeObserver.observe(this.scroller);
     this.#poses.addEventListener("click", (event) => {
       const box = this.#poses.getBoundingClientRect();
       const pose = nearestPose(this.#extents, (event.clientX - box.left) / box.width);
@@ -45,9 +55,22 @@ export class StripBox {
     this.#strip = strip;
     this.#extents = this.#extentsByStrip.get(strip) ?? [];
     this.#markedPose = -1;
+    this.element.classList.remove("failed");
+    this.#showNote(strip.note);
     this.#mark();
     this.#fade();
     if (!this.#extentsByStrip.has(strip)) void this.#measure(strip);
+  }
+
+  /** Shows why there is no strip of the current keys. */
+  showError(error: unknown): void {
+    this.element.classList.add("failed");
+    this.#showNote(`The key poses could not be drawn. ${toSentence(errorMessage(error))} `, this.#retryButton);
+  }
+
+  #showNote(text: string, action?: HTMLElement): void {
+    this.#note.hidden = !text;
+    fill(this.#note, text, action);
   }
 
   dispose(): void {
@@ -87,7 +110,7 @@ export class StripBox {
 
   /** Scrolls just far enough to show the pose. */
   #reveal({ left, right }: PoseExtent): void {
-    const { element } = this;
+    const { scroller: element } = this;
     if (element.scrollWidth <= element.clientWidth) return;
     const [start, width] = [this.#poses.offsetLeft, this.#poses.offsetWidth];
     const first = start + left * width - MARGIN_PX;
@@ -99,7 +122,7 @@ export class StripBox {
 
   /** Fades the edges behind which there is more. */
   #fade(): void {
-    const { scrollLeft, scrollWidth, clientWidth, classList } = this.element;
+    const { scrollLeft, scrollWidth, clientWidth, classList } = this.scroller;
     classList.toggle("more-before", scrollLeft > 1);
     classList.toggle("more-after", scrollLeft < scrollWidth - clientWidth - 1);
   }

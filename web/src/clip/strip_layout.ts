@@ -1,4 +1,4 @@
-/** Measures where the poses of a strip are, from the outlines in its SVG. */
+/** Selects the poses of a strip, and measures where they are from the outlines in its SVG. */
 
 import { svg } from "../ui/dom";
 
@@ -30,4 +30,10 @@ export function measurePoses(svgText: string): PoseExtent[] {
 export function nearestPose(extents: readonly PoseExtent[], x: number): number {
   const distances = extents.map(({ left, right }) => Math.max(left - x, x - right, 0));
   return distances.indexOf(Math.min(...distances));
+}
+
+/** Returns `count` of the items, evenly spread and with both ends; all if there are no more. */
+export function selectEvenly<Item>(items: readonly Item[], count: number): readonly Item[] {
+  if (items.length <= count) return items;
+  return Array.from({ length: count }, (_, k) => items[Math.round((k * (items.length - 1)) / (count - 1))]!);
 }

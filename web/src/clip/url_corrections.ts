@@ -73,7 +73,7 @@ export function findClipCorrections({
   const weights = parseWeights(settings.weights);
   const validWeights = settings.weights.filter((each) => {
     const [bodyPart, weight] = each.split(":");
-    const isKnown = bodyParts.some(({ name }) => name === bodyPart);
+    const isKnown = bodyPart! in clip.details.joint_groups && bodyParts.some(({ name }) => name === bodyPart);
     return isKnown && (weights.has(bodyPart!) || Number(weight) === 1);
   });
   if (validWeights.length < settings.weights.length) {

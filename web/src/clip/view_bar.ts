@@ -14,8 +14,8 @@ export function viewBar(state: ClipState, player: Player, facingDeg: number, cle
   const viewMode = segmentedControl(
     "View mode",
     [
-      ["capture", "Capture", "The capture only"],
-      ["keys", "Keys", "The curves through the keys only"],
+      ["capture", "Capture", "Only the capture"],
+      ["keys", "Keys", "Only the curves through the keys"],
       ["overlay", "Overlay", "Both figures in the same place"],
       ["side_by_side", "Side by side", "Both figures next to each other"],
     ] as const,

@@ -1,7 +1,7 @@
 /** Keys and error curves of all methods on one time axis. */
 
 import { Signal } from "../state/signal";
-import { roundUp } from "../timeline/paint";
+import { maxOf, roundUp } from "../timeline/paint";
 import { TimeScale } from "../timeline/scale";
 import { fill, h } from "../ui/dom";
 import { cssColour } from "../ui/theme";
@@ -67,7 +67,7 @@ export class ErrorAxis {
     const error = h(
       "div",
       { class: "lane-label lane-error" },
-      "Error",
+      "Mean error",
       h("small", { text: `up to ${this.#maxMm.value} mm` }),
     );
     error.style.top = `${RULER + LANE * runs.value.length}px`;
@@ -86,9 +86,7 @@ export class ErrorAxis {
     const colours = METHOD_COLOURS.map(resolveColour);
     this.#paintRuler(context);
     const { value: all } = this.#state.runs;
-    const peaks = all.map(({ curves }) =>
-      (curves.value?.perFrame ?? new Float32Array()).reduce((a, b) => Math.max(a, b), 0),
-    );
+    const peaks = all.map(({ curves }) => maxOf(curves.value?.errors?.mean ?? new Float32Array()));
     const max = Math.max(0, ...peaks);
     const top = roundUp(max);
     if (top !== this.#maxMm.value) {
@@ -102,7 +100,7 @@ export class ErrorAxis {
       context.fillRect(0, RULER + n * LANE + 1, scale.width, LANE - 2);
       context.fillStyle = context.strokeStyle = colours[n % colours.length]!;
       for (const key of keys.value) paintKey(context, scale.xOf(key), RULER + (n + 0.5) * LANE);
-      if (curves.value?.perFrame) this.#paintCurve(context, curves.value.perFrame, top);
+      if (curves.value?.errors) this.#paintCurve(context, curves.value.errors.mean, top);
     });
     this.placePlayhead();
   }

@@ -110,13 +110,13 @@ class CompareView {
     slider.addEventListener("input", () => state.url.set({ keys: Number(slider.value) }));
     const keysLabel = h("output", { class: "keys-unit" });
     const auto = button("Auto", null, () => state.url.set({ keys: null }), "small");
-    auto.title = "Choose the number of keys from the error curve";
+    auto.title = "Use the fewest keys whose curves stay within 1 % of the height";
     const showKeys = () => {
       const { keys } = state;
       slider.max = String(Math.max(60, keys ?? 0));
       slider.value = String(keys ?? 2);
       slider.disabled = keys === null;
-      keysLabel.textContent = keys === null ? "… keys" : countOf(keys, "key");
+      keysLabel.textContent = keys === null ? "Selecting keys…" : countOf(keys, "key");
       slider.setAttribute("aria-valuetext", keysLabel.textContent);
       auto.setAttribute("aria-pressed", String(state.settings.keys === null));
     };
@@ -131,7 +131,7 @@ class CompareView {
         overlay.set(settings.overlay);
         add.disabled = state.methodNames.length >= Math.min(MAX_METHODS, state.clip.library.methods.length);
       }),
-      state.auto.watch(() => {
+      state.automaticKeys.watch(() => {
         showKeys();
         this.#updateResults();
       }),

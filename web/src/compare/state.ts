@@ -8,10 +8,12 @@ import type { Curves, LoadedClip } from "../clip/state";
 import { correctUrl, findViewCorrections, type UrlCorrections } from "../clip/url_corrections";
 import { Signal } from "../state/signal";
 import { flag, integer, list, numbers, UrlState, type Values } from "../state/url";
+import { errorMessage, toSentence } from "../ui/states";
+import { toast } from "../ui/toast";
 
 export const MAX_METHODS = 6; // methods side by side
 const DEFAULT_METHODS = ["salient", "farthest", "uniform"];
-const REFERENCE_METHOD = "salient"; // its error curve determines the number of keys by default
+const REFERENCE_METHOD = "salient"; // its automatic keys determine the number of keys by default
 
 export const FIELDS = {
   methods: list(DEFAULT_METHODS),
@@ -32,6 +34,7 @@ export class MethodRun {
   readonly #curveLoader: CurveLoader;
   readonly #stop: () => void;
   #keyCount: number | null = null;
+  #automaticKeys: readonly number[] | null = null;
   #isDisposed = false;
 
   constructor(
@@ -54,18 +57,19 @@ export class MethodRun {
       const ladder = await ladderPromise;
       if (this.#isDisposed) return;
       this.ladder.value = ladder;
-      this.setKeyCount(this.#keyCount);
+      this.setKeyCount(this.#keyCount, this.#automaticKeys);
     } catch (error) {
       if (!this.#isDisposed) this.error.value = error;
     }
   }
 
-  /** Selects this number of keys, or the largest that the method has below it. */
-  setKeyCount(count: number | null): void {
+  /** Selects this number of keys, or the largest that the method has below it; or the automatic keys. */
+  setKeyCount(count: number | null, automaticKeys: readonly number[] | null): void {
     this.#keyCount = count;
+    this.#automaticKeys = automaticKeys;
     const ladder = this.ladder.value;
     if (!ladder || !count) return;
-    const keys = ladder.framesFor(ladder.maxCountUpTo(count));
+    const keys = automaticKeys ?? ladder.framesFor(ladder.maxCountUpTo(count));
     if (keys === this.keys.value) return;
     this.keys.value = keys;
     this.#curveLoader.load({ frames: keys, interpolation: "bezier", residual: 0 });
@@ -85,8 +89,8 @@ export class CompareState implements PlaybackState {
   readonly runs = new Signal<readonly MethodRun[]>([]);
   readonly speed = 1;
   readonly isLooping = true;
-  /** The automatic number of keys; null until it is known. */
-  readonly auto = new Signal<number | null>(null);
+  /** The automatic keys; null until they are known. */
+  readonly automaticKeys = new Signal<readonly number[] | null>(null);
   readonly #ladders = new Map<string, Promise<Ladder>>();
   readonly #abort = new AbortController();
   readonly #stop: () => void;
@@ -99,13 +103,7 @@ export class CompareState implements PlaybackState {
     correctUrl(this.url, address.search, this.findCorrections());
     this.frame = new Signal(this.clamp(this.settings.frame ?? 0));
     this.#stop = this.url.values.watchNow(() => this.#update());
-    void this.#loadLadder(REFERENCE_METHOD).then(
-      (ladder) => {
-        this.auto.value = ladder.defaultCount;
-        this.#update();
-      },
-      () => {}, // the card of the method shows the error
-    );
+    void this.#loadAuto();
   }
 
   get settings(): Values<typeof FIELDS> {
@@ -126,7 +124,7 @@ export class CompareState implements PlaybackState {
 
   /** The chosen number of keys, else the automatic one; null until it is known. */
   get keys(): number | null {
-    return this.settings.keys ?? this.auto.value;
+    return this.settings.keys ?? this.automaticKeys.value?.length ?? null;
   }
 
   get methodNames(): readonly string[] {
@@ -178,11 +176,29 @@ export class CompareState implements PlaybackState {
         (name) => before.find(({ method }) => method === name) ?? this.#createRun(name),
       );
     }
-    for (const each of this.runs.value) each.setKeyCount(this.keys);
+    for (const each of this.runs.value) {
+      const isAutomatic = this.settings.keys === null && each.method === REFERENCE_METHOD;
+      each.setKeyCount(this.keys, isAutomatic ? this.automaticKeys.value : null);
+    }
   }
 
   #createRun(method: string): MethodRun {
     return new MethodRun(method, this.clip.details.hash, this.#loadLadder(method));
+  }
+
+  async #loadAuto(): Promise<void> {
+    const { signal } = this.#abort;
+    const options = { body: { spec: { method: REFERENCE_METHOD } }, signal };
+    try {
+      const path = `/api/clips/${this.clip.details.hash}/selection`;
+      this.automaticKeys.value = (await fetchJson<Schema["SelectionResponse"]>(path, options)).frames;
+      this.#update();
+    } catch (error) {
+      if (signal.aborted) return;
+      toast(toSentence(errorMessage(error)));
+      const ladder = await this.#loadLadder(REFERENCE_METHOD).catch(() => null); // its card shows that error
+      if (ladder && this.keys === null && !signal.aborted) this.url.set({ keys: ladder.estimatedCount });
+    }
   }
 
   /** Loads each ladder once. */

@@ -62,6 +62,16 @@ export class EditPanel {
     return this.#session.history.value?.draft() ?? null;
   }
 
+  /** Whether the draft is being computed. */
+  get isBusy(): Signal<boolean> {
+    return this.#session.isBusy;
+  }
+
+  /** Stops computing the draft; the panel closes if there is no earlier result of it. */
+  cancel(): void {
+    if (!this.#session.cancelEvaluation()) this.#context.state.url.set({ panel: "keys" });
+  }
+
   async open(): Promise<void> {
     try {
       await this.#session.load();
@@ -120,11 +130,13 @@ export class EditPanel {
     if (isOpen !== this.isOpen.value) {
       this.isOpen.value = isOpen;
       selection.setDraftOpen(isOpen);
-      if (isOpen) this.#showResult();
-      else {
+      if (isOpen) {
+        this.#session.resume();
+        this.#showResult();
+      } else {
         this.poses.value = null;
         timeline.bars = state.details.swings.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg }));
-        timeline.show({ changedFrames: null, extremes: [] });
+        timeline.show({ changedFrames: null, extremes: [], errors: null, isEdited: false });
       }
       if (isOpen && kind === "keys") void this.#openHandles();
       else this.#poseTool.close();
@@ -214,7 +226,8 @@ export class EditPanel {
     if (result.keys) state.keys.value = result.keys;
     state.curves.value = result.curves;
     if (result.bars) timeline.bars = result.bars;
-    timeline.show({ changedFrames: result.changedFrames, extremes: result.curves.extremes });
+    const isEdited = result.draft.steps.length > 0;
+    timeline.show({ changedFrames: result.changedFrames, extremes: result.curves.extremes, isEdited });
     if (player) player.preview = null;
     const { nFrames } = result.curves.track;
     if (state.frame.value >= nFrames) state.goTo(nFrames - 1);

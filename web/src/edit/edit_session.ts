@@ -35,6 +35,7 @@ export class EditSession {
   onConflict: () => void = () => {};
   readonly #path: string;
   readonly #evaluations: LatestOnly<EditHistory, EditResult>;
+  #evaluated: EditHistory | null = null; // the history of the result
   #revision = 0;
   #timer = 0;
   #isSaving = false;
@@ -43,9 +44,10 @@ export class EditSession {
   constructor(hash: string) {
     this.#path = `/api/clips/${hash}`;
     this.#evaluations = new LatestOnly(
-      (history) => this.#evaluate(history.draft()),
+      (history, signal) => this.#evaluate(history.draft(), signal),
       (result, history) => {
         if (this.history.value === history) this.isBusy.value = false;
+        this.#evaluated = history;
         this.result.value = result;
       },
       (error, history) => this.#onError(error, history),
@@ -86,6 +88,21 @@ export class EditSession {
     if (this.history.value?.canRedo) this.#change(this.history.value.redo());
   }
 
+  /** Computes the draft again if that was cancelled before there was any result. */
+  resume(): void {
+    if (this.history.value && !this.result.value && !this.isBusy.value) this.#show(this.history.value);
+  }
+
+  /** Stops computing and returns to the state of the displayed result; returns whether there is one. */
+  cancelEvaluation(): boolean {
+    this.#evaluations.cancel();
+    this.isBusy.value = false;
+    if (!this.#evaluated) return false;
+    this.history.value = this.#evaluated;
+    this.#saveSoon();
+    return true;
+  }
+
   /** Deletes the draft. The returned function restores it. */
   async discard(): Promise<() => void> {
     const history = this.history.value;
@@ -95,6 +112,7 @@ export class EditSession {
     await fetchJson(`${this.#path}/draft`, { method: "DELETE" });
     this.#revision = 0;
     this.history.value = null;
+    this.#evaluated = null;
     this.result.value = null;
     return () => {
       if (history && !this.history.value) this.#change(history);
@@ -145,6 +163,10 @@ export class EditSession {
 
   #change(history: EditHistory): void {
     this.#show(history);
+    this.#saveSoon();
+  }
+
+  #saveSoon(): void {
     this.#isDirty = true;
     this.saveStatus.value = "saving";
     clearTimeout(this.#timer);
@@ -152,13 +174,13 @@ export class EditSession {
   }
 
   #show(history: EditHistory): void {
-    this.history.value = history;
     this.isBusy.value = true;
+    this.history.value = history;
     this.#evaluations.submit(history);
   }
 
-  async #evaluate(draft: Draft): Promise<EditResult> {
-    const packet = await fetchArrays<EditHeader>(`${this.#path}/edit`, { body: { draft } });
+  async #evaluate(draft: Draft, signal: AbortSignal): Promise<EditResult> {
+    const packet = await fetchArrays<EditHeader>(`${this.#path}/edit`, { body: { draft }, signal });
     const { keys, swings, changed_frames: changedFrames, notes, reach_error_mm: reachErrorMm } = packet.header;
     const bars = swings?.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg })) ?? null;
     return { draft, curves: parseCurves(packet), keys, bars, changedFrames, notes, reachErrorMm };

@@ -8,7 +8,7 @@ export function keyLegend(): HTMLElement {
   return h(
     "ul",
     { class: "note key-legend", "aria-label": "Key marks" },
-    mark("filled", "Extreme", ": the body almost stops"),
+    mark("filled", "Extreme", ": a body part at the end of its travel"),
     mark("hollow", "Breakdown", ": a pose between two extremes"),
   );
 }

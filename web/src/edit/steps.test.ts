@@ -118,6 +118,7 @@ describe("the edit history", () => {
     );
     const longer = { op: "lengthen", joint: "Head", index: 0, by_frames: 4 } as const;
     expect(describeStep(longer)).toBe("Head, swing 1: 4 frames longer");
+    expect(describeStep({ ...longer, by_frames: 1 })).toBe("Head, swing 1: 1 frame longer");
     expect(describeStep({ ...longer, anchor: "start" })).toBe("Head, swing 1: ends 4 frames later");
     expect(describeStep({ ...longer, op: "shorten", anchor: "end" })).toBe("Head, swing 1: starts 4 frames later");
   });

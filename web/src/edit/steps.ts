@@ -3,6 +3,7 @@
 import type { Schema } from "../api/client";
 import type { Bar } from "../timeline/lanes";
 import type { SwingChange } from "../timeline/swing_drag";
+import { countOf } from "../ui/format";
 
 /** Makes the fields that have a default on the server optional. */
 type WithDefaults<T> = T extends unknown ? Omit<T, Default> & Partial<Pick<T, Extract<keyof T, Default>>> : never;
@@ -150,7 +151,9 @@ export class EditHistory {
     return this.states.map(({ n_steps: nSteps, residual }, k) => {
       const previous = this.states[k - 1];
       if (!previous)
-        return this.start.kind === "keys" ? `Start: ${this.start.frames.length} keys` : "Start: captured swings";
+        return this.start.kind === "keys"
+          ? `Start: ${countOf(this.start.frames.length, "key")}`
+          : "Start: captured swings";
       return previous.n_steps === nSteps
         ? `Captured detail ${Math.round(100 * residual)} %`
         : describeStep(this.steps[nSteps - 1]!, jointLabel);
@@ -206,14 +209,14 @@ function describeSwingStep(step: SwingStep): string {
     case "scale":
       return `${subject}: strength × ${step.factor}`;
     case "shift":
-      return `${subject}: ${Math.abs(step.by_frames)} frames ${step.by_frames > 0 ? "later" : "earlier"}`;
+      return `${subject}: ${countOf(Math.abs(step.by_frames), "frame")} ${step.by_frames > 0 ? "later" : "earlier"}`;
     case "lengthen":
     case "shorten": {
       const isLonger = step.op === "lengthen";
-      const frames = step.by_frames;
-      if (step.anchor === "start") return `${subject}: ends ${frames} frames ${isLonger ? "later" : "earlier"}`;
-      if (step.anchor === "end") return `${subject}: starts ${frames} frames ${isLonger ? "earlier" : "later"}`;
-      return `${subject}: ${frames} frames ${isLonger ? "longer" : "shorter"}`;
+      const frames = countOf(step.by_frames, "frame");
+      if (step.anchor === "start") return `${subject}: ends ${frames} ${isLonger ? "later" : "earlier"}`;
+      if (step.anchor === "end") return `${subject}: starts ${frames} ${isLonger ? "earlier" : "later"}`;
+      return `${subject}: ${frames} ${isLonger ? "longer" : "shorter"}`;
     }
     case "delete":
       return `${subject}: removed`;

@@ -1,5 +1,6 @@
 /** What the grid shows when there are no clips. */
 
+import type { Schema } from "../api/client";
 import { h } from "../ui/dom";
 import { icon } from "../ui/icons";
 import { emptyState } from "../ui/states";
@@ -21,12 +22,11 @@ export function placeholderGrid(): HTMLElement {
 
 export interface EmptyLibraryOptions {
   pick: { files(): void; folder(): void };
-  /** The value for `--library` on the command line. */
-  libraryArgument(): Promise<string>;
+  libraryInfo(): Promise<Schema["LibraryInfo"]>;
 }
 
 /** The empty library, with ways to add clips. */
-export function emptyLibrary({ pick, libraryArgument }: EmptyLibraryOptions): HTMLElement {
+export function emptyLibrary({ pick, libraryInfo }: EmptyLibraryOptions): HTMLElement {
   const files = h(
     "button",
     { type: "button", class: "button primary", on: { click: pick.files } },
@@ -47,17 +47,26 @@ export function emptyLibrary({ pick, libraryArgument }: EmptyLibraryOptions): HT
   });
   state.classList.add("empty-library");
   state.firstElementChild?.replaceWith(sampleStrip());
-  state.append(
-    h("p", {
-      class: "hint",
-      text: "BVH, C3D, glTF, USD, FBX, Blender and .kps files, also gzipped (.gz). Add an .amc file together with its .asf, and a .gltf file with its .bin.",
-    }),
-  );
-  libraryArgument().then(
-    (name) => state.append(shellHint(name)),
-    () => {}, // without the command-line hint
+  libraryInfo().then(
+    ({ import_formats: formats, library_argument: name }) => {
+      const hints = describeImportFormats(formats).map((text) => h("p", { class: "hint", text }));
+      state.append(...hints, shellHint(name));
+    },
+    () => {}, // without hints: adding a file shows the error
   );
   return state;
+}
+
+/** Describes the files that can be added, and those for which the server lacks something. */
+export function describeImportFormats(formats: readonly Schema["ImportFormatRow"][]): string[] {
+  const readable = formats.filter(({ install_command: command }) => command === null);
+  const suffixes = readable.flatMap((format) => format.suffixes.filter((suffix) => !suffix.endsWith(".gz")));
+  const missing = formats.filter(({ install_command: command }) => command !== null);
+  const list = new Intl.ListFormat("en");
+  return [
+    `${list.format(suffixes)} files, some also gzipped (.gz). Add an .amc file together with its .asf, and a .gltf file with its .bin.`,
+    ...missing.map((format) => `${format.label} files need this on the server: ${format.install_command}`),
+  ];
 }
 
 function shellHint(name: string): HTMLElement {

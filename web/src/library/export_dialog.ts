@@ -1,6 +1,7 @@
 /** The dialog that exports clips as a zip. */
 
 import { fetchFile, type Schema } from "../api/client";
+import { watchQueue } from "../api/queue_status";
 import { openDialog } from "../ui/dialog";
 import { fill, h } from "../ui/dom";
 import { countOf } from "../ui/format";
@@ -87,7 +88,11 @@ export function openExportDialog(
   async function download(): Promise<void> {
     const progress = progressBar("Exporting");
     progress.set(null);
-    fill(status, h("p", { text: "Exporting…" }), progress.element);
+    const text = h("p", {});
+    fill(status, text, progress.element);
+    const stopWatching = watchQueue((message) => {
+      text.textContent = message;
+    });
     submit.disabled = true;
     const format = String(new FormData(form).get("format"));
     const body = { clips: hashes, format, keys: keys.value === "" ? null : Number(keys.value) };
@@ -98,6 +103,8 @@ export function openExportDialog(
       onDone(name);
     } catch (error) {
       if (!abort.signal.aborted) fill(status, h("p", { class: "error-text", text: toSentence(errorMessage(error)) }));
+    } finally {
+      stopWatching();
     }
     submit.disabled = false;
   }

@@ -17,6 +17,13 @@ const SETTLE_DELAY_MS = 110;
 const MAX_STRIP_LOADS = 6;
 const MAX_STRIP_LOADS_SCROLLING = 2; // each takes some milliseconds to decode
 
+interface GridListeners {
+  /** Scrolling has stopped. */
+  onSettled: () => void;
+  /** Cards may show other clips now. */
+  onDraw: () => void;
+}
+
 interface Row {
   element: HTMLElement;
   cards: Card[];
@@ -42,8 +49,7 @@ export class Grid {
   constructor(
     readonly selection: Selection,
     readonly setUpCard: (card: Card) => void,
-    /** Called when scrolling has stopped. */
-    readonly onSettled: () => void = () => {},
+    readonly listeners: GridListeners,
   ) {
     this.#resizeObserver.observe(this.element);
     const onScroll = () => this.#onScroll();
@@ -152,7 +158,7 @@ export class Grid {
       this.#isFast = false;
       this.isScrolling = false;
       this.update();
-      this.onSettled();
+      this.listeners.onSettled();
     }, SETTLE_DELAY_MS);
     this.update();
   }
@@ -179,6 +185,7 @@ export class Grid {
     if (!this.#isFast)
       source.load({ first: rows.first * this.columns, end: Math.min(this.count, rows.end * this.columns) });
     this.#loadStrips(rows);
+    this.listeners.onDraw();
   }
 
   /** Loads a few strips at a time, from the top: decoding them must not slow down scrolling. */

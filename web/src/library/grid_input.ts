@@ -73,6 +73,13 @@ export function previewHovered(grid: Grid, preview: Preview): void {
   if (card?.item) preview.start(card.picture, card.item.row.hash);
 }
 
+/** Stops the preview on a card that shows another clip now, and previews the clip that is under the pointer instead. */
+export function updatePreview(grid: Grid, preview: Preview): void {
+  const isCurrent = (container: HTMLElement, hash: string) =>
+    grid.cards().some(({ picture, item }) => picture === container && item?.row.hash === hash);
+  if (preview.stopUnless(isCurrent) && !grid.isScrolling) previewHovered(grid, preview);
+}
+
 /** Handles keys while a card of the grid has the focus. */
 export function handleGridKey(event: KeyboardEvent, grid: Grid, selection: Selection, actions: GridActions): void {
   const card = grid.cardAt(grid.active);

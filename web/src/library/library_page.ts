@@ -18,7 +18,7 @@ import { buildCommands } from "./commands";
 import { exampleHeader } from "./example_header";
 import { chipsRow, facetsPanel } from "./facets";
 import { Grid } from "./grid";
-import { type GridActions, handleGridKey, previewHovered, setUpCard } from "./grid_input";
+import { type GridActions, handleGridKey, previewHovered, setUpCard, updatePreview } from "./grid_input";
 import { Preview } from "./preview";
 import { ResultsView, type ScrollPosition } from "./results_view";
 import { Selection } from "./selection";
@@ -56,7 +56,10 @@ export class LibraryPage {
     this.grid = new Grid(
       this.selection,
       (card) => setUpCard(card, this.selection, () => this.grid, this.preview, gridActions),
-      () => previewHovered(this.grid, this.preview),
+      {
+        onSettled: () => previewHovered(this.grid, this.preview),
+        onDraw: () => updatePreview(this.grid, this.preview),
+      },
     );
     this.grid.element.addEventListener("keydown", (event) =>
       handleGridKey(event, this.grid, this.selection, gridActions),
@@ -65,7 +68,7 @@ export class LibraryPage {
     this.pick = { files: addClips.pickFiles, folder: addClips.pickFolder };
     this.results = new ResultsView(state, this.grid, {
       pick: this.pick,
-      libraryArgument: async () => (await this.libraryInfo()).library_argument,
+      libraryInfo: () => this.libraryInfo(),
     });
     this.actions = new Actions(this.selection, this);
     this.#search = searchBox(state, () => this.grid.activate(this.grid.active));

@@ -1,10 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { readQuery } from "../state/query";
+import { describeImportFormats } from "./empty_state";
 import { durationRange } from "./facets";
 import { countFacets } from "./hits";
 import { describeSpan, explainMatch, matchExtent } from "./match";
 import { Selection } from "./selection";
-import { bestYaw, cameraPath, type FigureMotion, sideOf } from "./stick_figure";
+import { bestYaw, cameraPath, type FigureMotion, findDots, StickFigure, sideOf } from "./stick_figure";
 import { invertTagChange, parseTags } from "./tag_dialog";
 import { UndoStack } from "./undo_stack";
 import { collectPickedFiles, isMotion } from "./uploads/collect_files";
@@ -127,6 +128,20 @@ describe("the selection", () => {
 });
 
 describe("files", () => {
+  it("that can be added are listed apart from those that the server cannot read", () => {
+    const format = (label: string, suffix: string, command: string | null = null) => ({
+      label,
+      suffixes: [suffix, `${suffix}.gz`],
+      install_command: command,
+    });
+    const formats = [format("BVH", ".bvh"), format("Keypose keys", ".keys.json"), format("C3D", ".c3d")];
+    expect(describeImportFormats([...formats, format("FBX", ".fbx", "pip install x")])).toEqual([
+      expect.stringMatching(/^\.bvh, \.keys\.json, and \.c3d files/),
+      "FBX files need this on the server: pip install x",
+    ]);
+    expect(describeImportFormats([...formats, format("FBX", ".fbx")])).toEqual([expect.stringContaining(".fbx")]);
+  });
+
   it("in folders are uploaded if they contain motion", async () => {
     expect(["a.bvh", "b.BVH.gz", "c.keys.json", "d.usdc"].every(isMotion)).toBe(true);
     expect([".a.bvh", "notes.txt", "c.json", "bvh"].some(isMotion)).toBe(false);
@@ -177,7 +192,7 @@ describe("the stick figure", () => {
 
   it("is seen half from its front in any orientation, and followed", () => {
     const motion = (leftX: number, leftZ: number): FigureMotion => ({
-      ...{ fps: 10, nFrames: 2, nJoints: 2, parents: [-1, -1], names: ["Left", "Right"] },
+      ...{ fps: 10, nFrames: 2, nJoints: 2, parents: [-1, 0], names: ["Left", "Right"] },
       positions: new Float32Array([leftX, 1, leftZ, 0, 1, 0, leftX, 1, leftZ, 0, 1, 0]),
       ...{ ends: new Float32Array(), endJoints: [] },
     });
@@ -185,5 +200,43 @@ describe("the stick figure", () => {
     expect(forward).toBeCloseTo((38 * Math.PI) / 180);
     expect(bestYaw(motion(0, -1)) - forward).toBeCloseTo(Math.PI / 2); // turned to its left, along x
     expect([...cameraPath(motion(1, 0))]).toEqual([1, 0, 1, 0]);
+  });
+
+  const figure = (parents: number[], names: string[], frames: number[][]): FigureMotion => ({
+    ...{ fps: 10, nFrames: frames.length, nJoints: parents.length, parents, names },
+    ...{ positions: new Float32Array(frames.flat()), ends: new Float32Array(), endJoints: [] },
+  });
+  const markers = figure([-1, -1, -1], ["LKNE", "RKNE", "LANK"], [
+    [0, 0.5, 0, 1, 0.5, 0, 0, 0.1, 0],
+    [0, 0.5, 3, 1, 0.5, 1, 0, 0.1, 3],
+  ]); // biome-ignore format: a row for each frame
+
+  /** Returns what is drawn: filled circles and stroked lines. */
+  function drawFrame(motion: FigureMotion): { circles: [number, number][]; lines: number } {
+    const drawn = { circles: [] as [number, number][], lines: 0 };
+    const context = {
+      ...{ fillRect() {}, beginPath() {}, moveTo() {}, lineTo() {}, fill() {} },
+      arc: (x: number, y: number) => drawn.circles.push([x, y]),
+      stroke: () => {
+        drawn.lines += 1;
+      },
+    };
+    const colours = { paper: "", floor: "", left: "", middle: "", right: "" };
+    new StickFigure(motion).draw(context as unknown as CanvasRenderingContext2D, 0, 300, 100, colours);
+    return drawn;
+  }
+
+  it("shows markers as dots, linked if their distance is constant, in the middle of the view", () => {
+    expect(findDots(markers)).toEqual({ dots: [0, 1, 2], links: [[0, 2]] });
+    const { circles, lines } = drawFrame(markers);
+    expect([circles.length, lines]).toEqual([3, 1]);
+    expect(circles.every(([x, y]) => x > 50 && x < 250 && y > 0 && y < 100)).toBe(true);
+  });
+
+  it("shows the joints of a figure without bones as dots", () => {
+    const box = figure([-1, 0], ["a", "b"], [[0, 1, 0, 0, 1, 0], [0, 2, 0, 0, 4, 0]]); // biome-ignore format: short
+    expect(drawFrame(box).circles.length).toBe(2);
+    const arm = figure([-1, 0], ["a", "b"], [[0, 1, 0, 0, 1.3, 0], [0, 2, 0, 0, 2, 0]]); // biome-ignore format: short
+    expect(drawFrame(arm).circles.length).toBe(0);
   });
 });

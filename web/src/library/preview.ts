@@ -54,6 +54,13 @@ export class Preview {
     this.#canvas.remove();
   }
 
+  /** Stops the preview if `isCurrent` says that its container does not show its clip any more; returns whether it did. */
+  stopUnless(isCurrent: (container: HTMLElement, hash: string) => boolean): boolean {
+    if (!this.#current || isCurrent(this.#current.container, this.#current.hash)) return false;
+    this.stop();
+    return true;
+  }
+
   close(): void {
     this.stop();
     for (const unwatch of this.#unwatch) unwatch();

@@ -1,4 +1,6 @@
-/** Draws a clip as a small stick figure on a canvas. */
+/** Draws a clip as a small stick figure on a canvas; markers and single joints as dots. */
+
+import { areMarkers, findMarkerLinks, sideOfMarker } from "../player/marker_links";
 
 export interface FigureMotion {
   fps: number;
@@ -30,7 +32,8 @@ const MIN_VISIBLE_M = 1.8; // above the ground; more if the figure jumps
 const BELOW_M = 0.22; // below the ground line
 const ABOVE_M = 0.12;
 const FOLLOW_S = 0.35; // time constant with which the view follows the hips
-const DOT_M = 0.5;
+const DOT_M = 0.5; // between the dots of the floor
+const MIN_BONE_M = 0.005; // a figure whose bones are all shorter in the first frame is drawn as dots
 
 /** Returns the side of the body that a joint's name indicates. */
 export function sideOf(name: string): Side {
@@ -42,10 +45,16 @@ export function sideOf(name: string): Side {
   return mark[0]?.toLowerCase() === "l" ? "left" : "right";
 }
 
+function findSides({ names, parents }: FigureMotion): Side[] {
+  const all = new Set(names);
+  return names.map((name) => (areMarkers(parents) ? sideOfMarker(name, all) : sideOf(name)));
+}
+
 /** Returns the yaw from which the figure is seen best: half from its average front. */
 export function bestYaw(motion: FigureMotion): number {
+  const sides = findSides(motion);
   const [left, right] = (["left", "right"] as const).map((side) =>
-    motion.names.flatMap((name, joint) => (sideOf(name) === side ? [joint] : [])),
+    sides.flatMap((each, joint) => (each === side ? [joint] : [])),
   ) as [number[], number[]];
   if (left.length === 0 || right.length === 0) return YAW_FROM_FRONT;
   let [x, z] = [0, 0];
@@ -63,12 +72,21 @@ export function bestYaw(motion: FigureMotion): number {
   return Math.atan2(-z, x) + YAW_FROM_FRONT;
 }
 
-/** Returns the centre of the view in each frame, (T, 2) x and z: the root, smoothed without lag. */
+/**
+ * Returns the centre of the view in each frame, (T, 2) x and z, smoothed without lag: the root, or the middle of
+ * markers, none of which is one.
+ */
 export function cameraPath(motion: FigureMotion): Float32Array {
   const path = new Float32Array(2 * motion.nFrames);
   const share = 1 - Math.exp(-1 / (FOLLOW_S * motion.fps));
+  const nRoots = areMarkers(motion.parents) ? motion.nJoints : 1;
   for (const axis of [0, 1]) {
-    const root = (frame: number) => motion.positions[3 * frame * motion.nJoints + 2 * axis]!;
+    const root = (frame: number) => {
+      let sum = 0;
+      for (let joint = 0; joint < nRoots; joint++)
+        sum += motion.positions[3 * (frame * motion.nJoints + joint) + 2 * axis]!;
+      return sum / nRoots;
+    };
     let at = root(0);
     for (let frame = 0; frame < motion.nFrames; frame++) {
       at += share * (root(frame) - at);
@@ -83,6 +101,27 @@ export function cameraPath(motion: FigureMotion): Float32Array {
   return path;
 }
 
+/** Returns the joints to draw as dots, those of markers and of figures without bones, and the links between markers. */
+export function findDots(motion: FigureMotion): {
+  dots: readonly number[];
+  links: readonly (readonly [number, number])[];
+} {
+  const { positions, ends, nFrames, nJoints, parents } = motion;
+  const joints = [...parents.keys()];
+  if (areMarkers(parents)) return { dots: joints, links: findMarkerLinks({ positions, ends, nFrames }, nJoints) };
+  return { dots: hasBones(motion) ? [] : joints, links: [] };
+}
+
+/** Whether any bone has a length in the first frame. */
+function hasBones({ positions, ends, parents, endJoints }: FigureMotion): boolean {
+  const isLong = (from: Float32Array, index: number, parent: number) =>
+    Math.hypot(...[0, 1, 2].map((axis) => from[3 * index + axis]! - positions[3 * parent + axis]!)) > MIN_BONE_M;
+  return (
+    parents.some((parent, joint) => parent >= 0 && isLong(positions, joint, parent)) ||
+    endJoints.some((parent, end) => isLong(ends, end, parent))
+  );
+}
+
 /** Returns the index of the head joint, or -1. */
 function findHead(names: readonly string[]): number {
   return names.findIndex((name) => /(^|[^a-z])head$/i.test(name) || /Head$/.test(name));
@@ -94,11 +133,14 @@ export class StickFigure {
   readonly #visibleM: number;
   readonly #path: Float32Array;
   readonly #sides: readonly Side[];
+  readonly #dots: readonly number[];
+  readonly #links: readonly (readonly [number, number])[];
 
   constructor(readonly motion: FigureMotion) {
     this.#yaw = bestYaw(motion);
     this.#path = cameraPath(motion);
-    this.#sides = motion.names.map(sideOf);
+    this.#sides = findSides(motion);
+    ({ dots: this.#dots, links: this.#links } = findDots(motion));
     this.#head = findHead(motion.names);
     let top = MIN_VISIBLE_M;
     for (let at = 1; at < motion.positions.length; at += 3) top = Math.max(top, motion.positions[at]!);
@@ -160,15 +202,26 @@ export class StickFigure {
       const to = projectPoint(motion.ends, frame * motion.endJoints.length + end);
       bones.push({ from: joints[joint]!, to, side: this.#sides[joint]! });
     });
+    for (const [a, b] of this.#links) {
+      const side = this.#sides[a] === this.#sides[b] ? this.#sides[a]! : "middle";
+      bones.push({ from: joints[a]!, to: joints[b]!, side });
+    }
     bones.sort((a, b) => a.from[2] + a.to[2] - (b.from[2] + b.to[2]));
     context.lineCap = "round";
-    context.lineWidth = Math.max(2, height / 28);
+    context.lineWidth = this.#links.length ? Math.max(1, height / 70) : Math.max(2, height / 28);
     for (const { from, to, side } of bones) {
       context.strokeStyle = colours[side];
       context.beginPath();
       context.moveTo(from[0], from[1]);
       context.lineTo(to[0], to[1]);
       context.stroke();
+    }
+    for (const joint of this.#dots) {
+      const [x, y] = joints[joint]!;
+      context.fillStyle = colours[this.#sides[joint]!];
+      context.beginPath();
+      context.arc(x, y, Math.max(2, height / 50), 0, 2 * Math.PI);
+      context.fill();
     }
     const head = joints[this.#head];
     const crown = motion.endJoints.indexOf(this.#head);

@@ -11,6 +11,7 @@ export interface JointInfo {
   name: string;
   parent: number;
   body_part: string | null;
+  is_auxiliary: boolean; // no limb leads to it
 }
 
 export interface Solid {

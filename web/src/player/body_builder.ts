@@ -25,9 +25,10 @@ const JAW = 0.038;
 const FACE = { before: 0.021, smaller: 0.013 };
 const NOSE = { root: 0.057, rootSize: 0.006, tip: 0.058, tipSize: 0.0115 }; // in front of the skull, and lower
 const HAND = 0.085; // its length
-const FINGERS = ["index", "pinky", "middle"];
+const FINGERS = ["index", "middle", "ring", "pinky"];
 const MARKER = 0.011;
 const ROD = 0.0045; // between markers
+const JOINT = 0.022; // of a figure without bones
 const PLAIN_BONE = { minRadius: 0.006, perLength: 0.16, maxRadius: 0.036 };
 
 export class BodyBuilder {
@@ -54,7 +55,7 @@ export class BodyBuilder {
     joints.forEach((joint, j) => {
       if (joint.body_part) this.#jointByPart.set(joint.body_part, j);
     });
-    if (areMarkers(joints)) {
+    if (areMarkers(joints.map(({ parent }) => parent))) {
       this.#addMarkers(rods);
       return;
     }
@@ -74,7 +75,7 @@ export class BodyBuilder {
   #addHuman(): void {
     const hips = this.#jointByPart.get("hips")!;
     for (let above = this.#joints[hips]!.parent; above >= 0; above = this.#joints[above]!.parent)
-      this.#coveredPoints.add(above);
+      for (const point of [above, ...this.#childrenOf(above)]) this.#coveredPoints.add(point);
     this.#coveredPoints.add(hips);
     this.#addTrunk(hips);
     for (const side of ["left", "right"] as const) {
@@ -125,7 +126,7 @@ export class BodyBuilder {
     if (wrist === undefined) return;
     const tips = FINGERS.map((finger) => this.#jointByPart.get(`${side}_${finger}2`)).filter((j) => j !== undefined);
     if (tips.length > 2) {
-      const ends = tips.map((j) => this.#lastBelow(j));
+      const ends = [tips[0]!, tips[1]!, tips.at(-1)!].map((j) => this.#lastBelow(j));
       this.#addSolid([wrist, ...ends], [0.017, 0.01, 0.01, 0.01], side);
     } else {
       const elbow = this.#jointByPart.get(`${side}_forearm`);
@@ -192,12 +193,9 @@ export class BodyBuilder {
     for (const [j, side] of sides.entries()) this.#addSolid([j], [MARKER], side);
   }
 
-  /** Adds bones of unknown body parts, and balls for unconnected points. */
+  /** Adds bones of unknown body parts; balls at the joints of a figure without any. */
   #addPlainBones(): void {
-    const isAlone = new Set(this.#joints.keys());
     const addBone = (child: number, parent: number, name: number) => {
-      isAlone.delete(child);
-      isAlone.delete(parent);
       const size = this.#distance(parent, child);
       if (this.#coveredPoints.has(child) || size < 0.003 * HEIGHT) return;
       const radius =
@@ -206,13 +204,13 @@ export class BodyBuilder {
       this.#addSolid([parent, child], [radius, 0.7 * radius], this.#sideOf(name));
     };
     this.#joints.forEach((joint, j) => {
-      if (joint.parent >= 0) addBone(j, joint.parent, j);
+      if (joint.parent >= 0 && !joint.is_auxiliary) addBone(j, joint.parent, j);
     });
     this.#ends.forEach((joint, e) => {
-      if (e !== this.#face) addBone(this.#nJoints + e, joint, joint);
+      if (e !== this.#face && !this.#joints[joint]!.is_auxiliary) addBone(this.#nJoints + e, joint, joint);
     });
     if (this.solids.length) return;
-    for (const j of isAlone) this.#addSolid([j], [MARKER], this.#sideOf(j));
+    for (const j of this.#joints.keys()) this.#addSolid([j], [JOINT], this.#sideOf(j));
   }
 
   #sideOf(joint: number): Side {

@@ -38,6 +38,7 @@ const TRAIL_S = 1.2;
 export class Figures {
   readonly group = new Group();
   readonly body: Body;
+  readonly hasBones: boolean; // or markers; else all joints coincide in the first frame
   colours: Colours = COLOURS.light;
   viewOptions: ViewOptions = { mode: "capture", ghosts: 0, isStepped: false, trails: [], follow: true };
   keyed: Track | null = null;
@@ -59,8 +60,10 @@ export class Figures {
     this.#data = data;
     const pose = new Float32Array(3 * (data.joints.length + data.endJoints.length));
     copyPose(pose, data.capture, 0);
-    const rods = areMarkers(data.joints) ? findMarkerLinks(data.capture, data.joints.length) : [];
+    const hasMarkers = areMarkers(data.joints.map(({ parent }) => parent));
+    const rods = hasMarkers ? findMarkerLinks(data.capture, data.joints.length) : [];
     this.body = new Body(data.joints, data.endJoints, pose, rods, data.hasFace);
+    this.hasBones = hasMarkers || this.body.solids.some(({ points }) => points.length > 1);
     this.#points = new Float32Array(3 * this.body.nPoints);
     const nSolids = this.body.solids.length;
     this.#solid = new Hulls(2 * nSolids);

@@ -1,6 +1,6 @@
 /** Rods between markers at constant distance, as in the strips: they show the structure of a body without bones. */
 
-import type { JointInfo, Side } from "./body";
+import type { Side } from "./body";
 import type { Track } from "./track";
 
 const SAMPLE_POSES = 48; // sampled from the whole motion
@@ -57,8 +57,8 @@ export function sideOfMarker(name: string, names: ReadonlySet<string>): Side {
 }
 
 /** Whether these joints are markers: none has a parent. */
-export function areMarkers(joints: readonly JointInfo[]): boolean {
-  return joints.every((joint) => joint.parent < 0);
+export function areMarkers(parents: readonly number[]): boolean {
+  return parents.every((parent) => parent < 0);
 }
 
 function sampleFrames(nFrames: number): number[] {

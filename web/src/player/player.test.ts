@@ -20,7 +20,10 @@ const PARTS: [string, string | null, number, [number, number, number]][] = [
   ["RightUpLeg", "right_thigh", 0, [-0.1, 0.9, 0]],
   ["Tail", null, 0, [0, 0.9, -0.4]],
 ];
-const JOINTS = PARTS.map(([name, body_part, parent]) => ({ name, body_part, parent }));
+const toJoint = (name: string, body_part: string | null, parent: number, is_auxiliary = false) => ({
+  ...{ name, body_part, parent, is_auxiliary },
+});
+const JOINTS = PARTS.map(([name, body_part, parent]) => toJoint(name, body_part, parent));
 const POSE = new Float32Array(PARTS.flatMap(([, , , at]) => at));
 
 describe("a body", () => {
@@ -35,6 +38,30 @@ describe("a body", () => {
     expect(body.solids.some(({ points: p }) => p.includes(12))).toBe(true); // the tail
     expect(body.solids.every(({ points: p, radii }) => p.length === radii.length && p.length <= 4)).toBe(true);
     expect(body.solids.flatMap(({ points: p }) => p).every((point) => point < body.nPoints)).toBe(true);
+  });
+
+  it("has no bones to auxiliary joints, nor to joints beside the hips", () => {
+    const joints = [
+      toJoint("Root", "root", -1),
+      ...JOINTS.map((joint) => ({ ...joint, parent: joint.parent + 1 })),
+      toJoint("IKFoot", null, 0),
+      toJoint("PoleTarget", "pole_target", 1, true),
+    ];
+    const rig = new Body(joints, [15], new Float32Array([0, 0, 0, ...POSE, 0.5, 0, 0, 0, 0.5, 1, 0, 0.5, 2]));
+    expect(rig.solids.length).toBe(body.solids.length);
+  });
+
+  it("has hands up to the tips of its fingers", () => {
+    const fingers = ["index", "middle", "ring", "pinky"].flatMap((finger, k) => [
+      toJoint(`${finger}1`, `left_${finger}1`, 6),
+      toJoint(`${finger}2`, `left_${finger}2`, PARTS.length + 2 * k),
+    ]);
+    const pose = new Float32Array([...POSE, ...fingers.flatMap((_, k) => [0.8 + 0.05 * (k % 2), 1.4, 0.01 * k])]);
+    const { solids } = new Body([...JOINTS, ...fingers], [], pose);
+    const n = PARTS.length;
+    expect(solids.find(({ points: p }) => p[0] === 6)?.points).toEqual([6, n + 1, n + 3, n + 7]);
+    const three = new Body([...JOINTS, ...fingers.slice(0, 6)], [], pose.slice(0, 3 * (n + 6))); // as in cartoons
+    expect(three.solids.find(({ points: p }) => p[0] === 6)?.points).toEqual([6, n + 1, n + 3, n + 5]);
   });
 
   it("derives points: the hand extends the forearm, the heel lies behind the ankle", () => {
@@ -64,17 +91,22 @@ describe("a body", () => {
   });
 
   it("consists of balls if nothing is connected", () => {
-    const markers = Array.from({ length: 4 }, (_, k) => ({ name: `M${k}`, body_part: null, parent: -1 }));
+    const markers = Array.from({ length: 4 }, (_, k) => toJoint(`M${k}`, null, -1));
     const cloud = new Body(markers, [], new Float32Array(12));
     expect(cloud.solids.map(({ points: p }) => p)).toEqual([[0], [1], [2], [3]]);
   });
 
+  it("consists of balls if its bones have no length", () => {
+    const box = new Body(
+      [-1, 0, 1].map((parent, k) => toJoint(`node ${k}`, null, parent)),
+      [],
+      new Float32Array(9),
+    );
+    expect(box.solids.map(({ points: p }) => p)).toEqual([[0], [1], [2]]);
+  });
+
   it("links markers at constant distance, in the colours of their sides", () => {
-    const markers = ["LKNE", "LANK", "RKNE", "subject:L_TOE", "CLAV"].map((name) => ({
-      name,
-      body_part: null,
-      parent: -1,
-    }));
+    const markers = ["LKNE", "LANK", "RKNE", "subject:L_TOE", "CLAV"].map((name) => toJoint(name, null, -1));
     const at = (x: number) => [x, 0, 0, x, 0.4, 0, 1 - x, 0, 0, 0, 0, 3 * x, 0, 1.7, 0];
     const track = { positions: new Float32Array([0, 0.5, 1].flatMap(at)), ends: new Float32Array(0), nFrames: 3 };
     const rods = findMarkerLinks(track, 5);
@@ -93,7 +125,7 @@ describe("a body", () => {
   it("has a facing direction", () => {
     const front = facingDirection(JOINTS, POSE)!;
     expect(front[2]).toBeCloseTo(1, 6);
-    expect(facingDirection([{ name: "a", body_part: null, parent: -1 }], new Float32Array(3))).toBe(null);
+    expect(facingDirection([toJoint("a", null, -1)], new Float32Array(3))).toBe(null);
   });
 });
 

@@ -183,9 +183,10 @@ export class Player {
     const { viewOptions, frame } = this.#figures;
     const { clientWidth, clientHeight } = this.element;
     const at = viewOptions.follow ? 3 * Math.min(this.#nFrames - 1, frame) : 0;
+    const height = this.#figures.hasBones ? EYE_HEIGHT_M : this.#cameraPath[at + 1]!; // others may be at any height
     this.orbit.lookAt(
       this.#cameraPath[at]!,
-      EYE_HEIGHT_M,
+      height,
       this.#cameraPath[at + 2]!,
       clientWidth / Math.max(1, clientHeight),
     );

@@ -10,7 +10,7 @@ const TITLES = {
   ruler: "",
   keys: "Key frames",
   pins: "Pinned frames",
-  error: "Mean error of all joints in each frame",
+  error: "", // set with its values
 };
 
 export function laneLabel(row: Row, toggle: () => void): HTMLElement {

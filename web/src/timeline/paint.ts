@@ -5,12 +5,19 @@
 import type { Bar, LaneLayout, Row } from "./lanes";
 import type { TimeScale } from "./scale";
 
+/** The error in each frame, mm: the mean of all joints, and that of the joint with the largest error. */
+export interface FrameErrors {
+  mean: Float32Array;
+  max: Float32Array;
+}
+
 export interface TimelineContent {
   keys: readonly number[];
   pins: readonly number[];
   arePinsUsed: boolean;
   contacts: Readonly<Record<string, readonly (readonly [number, number])[]>>;
-  error: Float32Array | null; // mm, for each frame
+  errors: FrameErrors | null;
+  isEdited: boolean; // the errors are those of an edit, which changes the motion on purpose
   range: readonly [number, number] | null;
   changedFrames: readonly [number, number] | null; // by the last edit step
   extremes: readonly number[];
@@ -103,8 +110,13 @@ function paintRange(
 
 type Painter = (context: Context, scale: TimeScale, row: Row, content: TimelineContent, colours: Palette) => void;
 
+const MIN_TICK_PX = 72;
+const TICK_GAP_PX = 14; // between the labels of two ticks
+
 const paintRuler: Painter = (context, scale, row, content, colours) => {
-  const { step, frames } = scale.ticks(72);
+  const secondsAt = (frame: number) => ` ${Number((frame / content.fps).toFixed(2))} s`;
+  const widest = context.measureText(`${Math.ceil(scale.last)}${secondsAt(Math.ceil(scale.last))}`).width;
+  const { step, frames } = scale.ticks(Math.max(MIN_TICK_PX, widest + TICK_GAP_PX));
   context.fillStyle = colours.line;
   context.fillRect(0, row.height - 1, scale.width, 1);
   const minor = step >= 5 ? step / 5 : 0;
@@ -117,7 +129,7 @@ const paintRuler: Painter = (context, scale, row, content, colours) => {
     context.fillStyle = colours.muted;
     context.fillRect(x, row.height - 7, 1, 7);
     const text = String(frame);
-    const seconds = ` ${Number((frame / content.fps).toFixed(2))} s`;
+    const seconds = secondsAt(frame);
     const width = context.measureText(text + seconds).width;
     if (x + 4 + width > scale.width) continue;
     context.fillText(text, x + 4, 8);
@@ -172,31 +184,32 @@ const paintContacts: Painter = (context, scale, row, content, colours) => {
   }
 };
 
-const paintError: Painter = (context, scale, row, { error: mm }, colours) => {
-  if (!mm?.length) return;
-  let max = 0;
-  for (const value of mm) max = Math.max(max, value);
-  const top = roundUp(max);
+/** Draws the mean error as an area and the error of the worst joint as a line, on one scale. */
+const paintError: Painter = (context, scale, row, { errors }, colours) => {
+  if (!errors?.max.length) return;
+  const top = maxOf(errors.max) || 1;
   const base = row.top + row.height;
-  const yOf = (value: number) => base - 1 - (value / (top || 1)) * (row.height - 6);
-  context.beginPath();
-  context.moveTo(scale.xOf(0), base);
-  const [from, to] = [Math.max(0, Math.floor(scale.first)), Math.min(mm.length - 1, Math.ceil(scale.last))];
+  const yOf = (value: number) => base - 1 - (value / top) * (row.height - 6);
+  const nFrames = errors.max.length;
+  const [from, to] = [Math.max(0, Math.floor(scale.first)), Math.min(nFrames - 1, Math.ceil(scale.last))];
   const step = Math.max(1, Math.floor(0.7 / scale.pixelsPerFrame));
-  for (let f = from; f <= to; f += step) {
-    let worst = mm[f]!;
-    for (let k = f + 1; k < Math.min(to + 1, f + step); k++) worst = Math.max(worst, mm[k]!);
-    context.lineTo(scale.xOf(f), yOf(worst));
-  }
-  context.strokeStyle = colours.accent;
-  context.lineWidth = 1.3;
-  context.stroke();
+  const trace = (mm: Float32Array) => {
+    for (let f = from; f <= to; f += step)
+      context.lineTo(scale.xOf(f), yOf(maxOf(mm.subarray(f, Math.min(to + 1, f + step)))));
+  };
+  context.beginPath();
+  context.moveTo(scale.xOf(from), base);
+  trace(errors.mean);
   context.lineTo(scale.xOf(to), base);
-  context.lineTo(scale.xOf(from), base);
-  context.globalAlpha = 0.16;
+  context.globalAlpha = 0.35;
   context.fillStyle = colours.accent;
   context.fill();
   context.globalAlpha = 1;
+  context.beginPath();
+  trace(errors.max);
+  context.strokeStyle = colours.accent;
+  context.lineWidth = 1.3;
+  context.stroke();
 };
 
 const paintBars: Painter = (context, scale, row, content, colours) => {
@@ -253,6 +266,10 @@ const PAINTERS: Record<Row["kind"], Painter> = {
 
 export function isSameSwing(a: Pick<Bar, "joint" | "index">, b: Pick<Bar, "joint" | "index">): boolean {
   return a.joint === b.joint && a.index === b.index;
+}
+
+export function maxOf(values: Float32Array): number {
+  return values.reduce((a, b) => Math.max(a, b), 0);
 }
 
 /** Rounds up to 1, 2 or 5 times a power of ten. */

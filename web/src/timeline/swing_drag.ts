@@ -1,5 +1,6 @@
 /** Converts drags of a swing to changes: shift, lengthen, shorten or scale, within the available range. */
 
+import { countOf } from "../ui/format";
 import type { Bar } from "./lanes";
 import type { TimeScale } from "./scale";
 
@@ -49,7 +50,7 @@ export function previewChange(bar: Bar, change: SwingChange): { bar: Bar; start:
   const { start, end } = bar;
   if (change.op === "scale") return { bar, start, end, label: `×${change.factor.toFixed(2)}` };
   const by = change.op === "shorten" ? -change.frames : change.frames;
-  const label = `${by > 0 ? "+" : "−"}${Math.abs(by)} frames`;
+  const label = `${by > 0 ? "+" : "−"}${countOf(Math.abs(by), "frame")}`;
   if (change.op === "shift") return { bar, start: start + by, end: end + by, label };
   const startShift = { start: 0, middle: Math.floor(Math.abs(by) / 2) * Math.sign(by), end: by }[change.anchor];
   return { bar, start: start - startShift, end: end + by - startShift, label };

@@ -2,12 +2,13 @@
 
 import "./timeline.css";
 import { fill, h } from "../ui/dom";
+import { millimetres } from "../ui/format";
 import { cssColour } from "../ui/theme";
 import { type GestureListeners, listenToGestures } from "./gestures";
 import type { Hit } from "./hit_test";
 import { laneLabel } from "./labels";
 import { type Bar, type Group, type LaneLayout, layOutLanes } from "./lanes";
-import { type Palette, paint, roundUp, type TimelineContent } from "./paint";
+import { maxOf, type Palette, paint, type TimelineContent } from "./paint";
 import { TimeScale } from "./scale";
 import { previewChange, type SwingChange } from "./swing_drag";
 
@@ -27,6 +28,9 @@ export interface TimelineListeners {
   changeSwing(bar: Bar, change: SwingChange | null): void;
 }
 
+const ERROR_TITLE =
+  "Distance from the capture in each frame: the line is the joint that is farthest away, the area the mean of all joints";
+const CHANGE_TITLE = `${ERROR_TITLE}. It includes what you have changed.`;
 const COLOURS = {
   ink: "--ink", muted: "--muted", line: "--line", lane: "--lane", accent: "--accent", soft: "--accent-soft",
   key: "--key", good: "--good", left: "--left", right: "--right", middle: "--middle", paper: "--paper",
@@ -57,7 +61,7 @@ export class Timeline {
     this.listeners = listeners;
     this.scale = new TimeScale(options.nFrames);
     this.#content = {
-      keys: [], pins: [], arePinsUsed: true, contacts: options.contacts, error: null, range: null, changedFrames: null,
+      keys: [], pins: [], arePinsUsed: true, contacts: options.contacts, errors: null, isEdited: false, range: null, changedFrames: null,
       extremes: [], isEditing: false, hoveredSwing: null, selectedSwing: null, draggedKey: null, draggedSwing: null, fps: options.fps,
     }; // biome-ignore format: one look
     this.slider = h("div", {
@@ -224,10 +228,16 @@ export class Timeline {
 
   #updateErrorLabel(): void {
     const label = this.#gutter.querySelector(".lane-error");
-    const { error } = this.#content;
+    const { errors, isEdited } = this.#content;
     if (!label) return;
-    const max = error?.reduce((a, b) => Math.max(a, b), 0) ?? 0;
-    fill(label, "Error", h("small", { text: error ? `up to ${roundUp(max)} mm` : "" }));
+    const peak = (mm: Float32Array) => `≤ ${millimetres(maxOf(mm))}`;
+    fill(
+      label,
+      isEdited ? "Change" : "Error",
+      errors && h("small", { class: "lane-error-max", text: `Worst ${peak(errors.max)}` }),
+      errors && h("small", { class: "lane-error-mean", text: `Mean ${peak(errors.mean)}` }),
+    );
+    label.setAttribute("title", isEdited ? CHANGE_TITLE : ERROR_TITLE);
   }
 
   #resize(): void {

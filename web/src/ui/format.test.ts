@@ -17,8 +17,8 @@ describe("formatting", () => {
   it.each([
     [812, "812 B"],
     [999, "999 B"],
-    [1400, "1.4 KB"],
-    [54_000, "54 KB"],
+    [1400, "1.4 kB"],
+    [54_000, "54 kB"],
     [999_600, "1.0 MB"],
     [268_435_456, "268 MB"],
   ])("%d bytes are %s", (size, expected) => expect(bytes(size)).toBe(expected));

@@ -22,9 +22,9 @@ export function timecode(seconds: number): string {
   return `${Math.floor(hundredths / 6000)}:${two(Math.floor(hundredths / 100) % 60)}.${two(hundredths % 100)}`;
 }
 
-/** "812 B", "54 KB", "1.4 MB" */
+/** "812 B", "54 kB", "1.4 MB" */
 export function bytes(count: number): string {
-  const units = ["B", "KB", "MB", "GB", "TB"];
+  const units = ["B", "kB", "MB", "GB", "TB"];
   let value = count;
   let unit = 0;
   while (value >= 999.5 && unit < units.length - 1) {

@@ -27,14 +27,18 @@ interface ErrorStateOptions {
   title: string;
   error: unknown;
   retry?: () => void;
+  exit?: { href: string; text: string }; // a link to another page
 }
 
-/** What went wrong, where, and what to do about it. */
-export function errorState({ title, error, retry }: ErrorStateOptions): HTMLElement {
+/** What went wrong, where, and what to do about it: to try again, unless something is not there, and to go elsewhere. */
+export function errorState({ title, error, retry, exit }: ErrorStateOptions): HTMLElement {
   const isServerUnreachable = error instanceof ServerUnreachable;
   const hint = error instanceof ApiError ? error.details.hint : null;
-  const retryButton =
-    retry && h("button", { class: "button primary", on: { click: retry } }, icon("retry"), "Try again");
+  const canRetry = retry !== undefined && !isMissing(error);
+  const actions = [
+    canRetry && h("button", { class: "button primary", on: { click: retry } }, icon("retry"), "Try again"),
+    exit && h("a", { class: canRetry ? "button" : "button primary", href: exit.href, text: exit.text }),
+  ];
   return h(
     "section",
     { class: "state failed", role: "alert" },
@@ -42,8 +46,13 @@ export function errorState({ title, error, retry }: ErrorStateOptions): HTMLElem
     h("h2", { text: isServerUnreachable ? "The server is not responding" : title }),
     h("p", { text: toSentence(isServerUnreachable ? error.details.message : errorMessage(error)) }),
     hint && h("p", { class: "error-hint", text: hint }),
-    retryButton && h("div", { class: "actions" }, retryButton),
+    actions.some(Boolean) && h("div", { class: "actions" }, ...actions),
   );
+}
+
+/** Whether the server has answered that something is not there, which another try does not change. */
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
 }
 
 /** Returns the message of an error. */

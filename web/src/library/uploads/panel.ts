@@ -163,7 +163,7 @@ function companionNames({ group }: Upload): string[] {
   return group.companions.length ? [group.companions.map(({ name }) => name).join(", ")] : [];
 }
 
-/** Notes of the reader: the clip was added, but may be incomplete. */
+/** Notes about the file: the clip was added, but may be incomplete. */
 function noteElements({ notes }: Upload): HTMLElement[] {
   return notes.map((note) => h("p", { class: "upload-note" }, icon("warning"), h("span", { text: toSentence(note) })));
 }

@@ -30,7 +30,7 @@ export class Upload {
     return this.group.companions.reduce((sum, { size }) => sum + size, this.group.file.size);
   }
 
-  /** Notes of the reader. */
+  /** Notes about the file. */
   get notes(): readonly string[] {
     return this.response?.notes ?? [];
   }
