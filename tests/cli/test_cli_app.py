@@ -14,6 +14,7 @@ from cyclopts import App
 
 import keypose as kp
 from keypose.cli.app import app
+from keypose.cli.commands import FILE_COMMANDS, LIBRARY_COMMANDS, OTHER_COMMANDS, SYNONYMS
 from keypose.cli.output import escape_unprintable
 from support import cli_docs
 
@@ -139,6 +140,31 @@ def test_a_wrong_command_line_is_exit_code_2(keypose, line: list[str]) -> None:
     assert first.startswith("error: ")
     assert hint.strip().startswith("see: keypose ")
     assert hint.endswith("--help")
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("unbak walk.bvh", "'unbak' is no command of keypose; did you mean keypose unbake?"),
+        ("search walk.bvh", "'search' is no command of keypose; did you mean keypose library search?"),
+        ("delete walk", "'delete' is no command of keypose; did you mean keypose library remove?"),
+        ("library delete walk", "'delete' is no command of keypose library; did you mean keypose library remove?"),
+        ("library info walk", "'info' is no command of keypose library; did you mean keypose info?"),
+        ("library verfy", "'verfy' is no command of keypose library; did you mean keypose library verify?"),
+        ("verfy", "'verfy' is no command of keypose; did you mean keypose verify?"),
+        ("library nonsense", "'nonsense' is no command of keypose library"),
+        ("--nonsense", "--nonsense is no option of keypose"),
+    ],
+)
+def test_wrong_commands_name_the_most_similar_one(keypose, line: str, message: str) -> None:
+    """The messages pin the wording."""
+    assert keypose(*line.split()).err.splitlines()[0] == f"error: {message}"
+
+
+@pytest.mark.parametrize("name", sorted(SYNONYMS))
+def test_synonyms_of_commands_are_no_commands(name: str) -> None:
+    names = [command.name for command in (*FILE_COMMANDS, *LIBRARY_COMMANDS, *OTHER_COMMANDS)]
+    assert name not in names and SYNONYMS[name] in names
 
 
 def test_no_command_shows_the_help(keypose) -> None:

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import keypose as kp
+from support.errors import Pattern, check_json_error
 
 
 def names(folder: Path) -> list[str]:
@@ -45,7 +47,7 @@ def test_a_rate_beyond_the_limits(keypose, clip, tmp_path: Path) -> None:
     for absurd in ("1e-320", "1e300"):
         result = keypose("convert", clip(), tmp_path / "out.bvh", "--fps", absurd)
         assert result.code == 1
-        assert "frames per second, expected 0.001 to 1e+06" in result.err
+        assert f"--fps {float(absurd):.12g}, expected a number from 0.001 to 1e+06" in result.err
         assert len(result.err) < 300
     assert not (tmp_path / "out.bvh").exists()
 
@@ -160,30 +162,33 @@ def test_an_input_is_not_overwritten_by_another(keypose, clip, tmp_path: Path) -
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fields"),
     [
-        (["walk.bvh", "walk.xyz"], "cannot write '.xyz', expected one of .bvh"),
-        (["walk.bvh", "walk"], "walk: no suffix"),
-        (["walk.bvh", "out", "--to", "xyz"], "cannot write '.xyz'"),
-        (["walk.bvh", "other.bvh/walk.glb"], "the folder cannot be made"),
-        (["none.bvh", "walk.glb"], "none.bvh: no such file"),
-        (["none/*.bvh", "out", "--to", "glb"], "no motion file matches"),
-        (["empty", "out", "--to", "glb"], "no motion files in this folder"),
-        (["walk.bvh", "--to", "glb", "other.bvh/deep"], "the folder cannot be made"),
+        (["walk.bvh", "walk.xyz"], {"code": "unwritable", "path": "walk.xyz", "expected": Pattern("^one of .bvh, ")}),
+        (["walk.bvh", "walk"], {"code": "unwritable", "error": Pattern("^walk: no suffix")}),
+        (["walk.bvh", "out", "--to", "xyz"], {"option": "to", "expected": Pattern("^one of .bvh, ")}),
+        (["walk.bvh", "other.bvh/walk.glb"], {"code": "file", "error": Pattern("the folder cannot be made")}),
+        (["none.bvh", "walk.glb"], {"code": "no_such_file", "path": "none.bvh"}),
+        (["none/*.bvh", "out", "--to", "glb"], {"code": "no_such_file", "error": Pattern("no motion file matches")}),
+        (["empty", "out", "--to", "glb"], {"path": "empty", "error": Pattern("no motion files in this folder")}),
+        (
+            ["walk.bvh", "--to", "glb", "other.bvh/deep"],
+            {"code": "file", "error": Pattern("the folder cannot be made")},
+        ),
     ],
     ids=str,
 )
 def test_failures_are_one_line(
-    keypose, clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+    keypose, clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], fields: dict[str, Any]
 ) -> None:
     clip(), clip("other.bvh")
     (tmp_path / "empty").mkdir()
     monkeypatch.chdir(tmp_path)
     before = names(tmp_path)
-    result = keypose("convert", *arguments)
-    assert result.code == 1
-    assert result.err.startswith("error: ")
-    assert message in result.err
+    result, as_json = keypose("convert", *arguments), keypose("convert", *arguments, "--json")
+    assert result.code == as_json.code == 1
+    error = check_json_error(as_json.out, **fields)
+    assert result.err.startswith("error: ") and result.err.endswith(f"{error}\n")
     assert result.err.count("\n") == 1
     assert names(tmp_path) == before
 

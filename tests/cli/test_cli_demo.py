@@ -1,13 +1,16 @@
 from __future__ import annotations
 
+import importlib.util
 import json
 import re
 import shlex
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import keypose as kp
+from keypose.formats.base import BLENDER_PYTHONS
 
 
 def test_the_demo_makes_files_that_hold_its_motion(keypose, tmp_path: Path) -> None:
@@ -77,6 +80,26 @@ def test_demo_prints_its_steps(keypose, tmp_path: Path) -> None:
     assert re.search(r"^  error +[\d.]+ mm on average, 95 % within ", result.out, re.MULTILINE)
     assert re.search(r"^  rotations +[\d.]+ degrees off on average, ", result.out, re.MULTILINE)
     assert keypose(*shlex.split(last.split("try: keypose ")[1])).code == 0
+
+
+def test_the_demo_says_what_extras_would_add(keypose, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KEYPOSE_BLENDER_PYTHON", raising=False)
+    real = importlib.util.find_spec
+    hidden = ("sqlalchemy", "fastapi", "pxr", "bpy")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None if name in hidden else real(name))
+    result = keypose("demo", tmp_path, "--fps", "10")
+    assert result.code == 0
+    *lines, last = result.out.splitlines()
+    assert [line.partition(": pip install ") for line in lines[-5:]] == [
+        ("for a library of clips with search by example", ": pip install ", "'keypose[library]'"),
+        ("for the web app", ": pip install ", "'keypose[serve]'"),
+        ("for .usda .usdc .usd files", ": pip install ", "'keypose[usd]'"),
+        ("for .fbx files", ": pip install ", f"'keypose[fbx]' (Python {BLENDER_PYTHONS})"),
+        ("for .blend files", ": pip install ", f"'keypose[blender]' (Python {BLENDER_PYTHONS})"),
+    ]
+    assert last.startswith("next: ")
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: object())
+    assert "pip install" not in keypose("demo", tmp_path, "--fps", "10").out
 
 
 def test_the_demo_wants_a_folder(keypose, tmp_path: Path) -> None:

@@ -11,8 +11,15 @@ import keypose as kp
 from support import cli_docs
 
 WITHOUT_FILES = ["methods", "formats"]
-WITH_ONE_FILE = ["info", "convert", "strip", "timeline", "curves", "error-curve", "report", "compare"]
-OUTPUT = {"convert": "x.glb", "strip": "x.svg", "timeline": "y.svg", "curves": "z.svg", "error-curve": "e.svg"}
+WITH_ONE_FILE = ["info", "swings", "convert", "strip", "timeline", "curves", "path", "error-curve", "report", "compare"]
+OUTPUT = {
+    "convert": "x.glb",
+    "strip": "x.svg",
+    "timeline": "y.svg",
+    "curves": "z.svg",
+    "path": "p.svg",
+    "error-curve": "e.svg",
+}
 # Parts of the output whose fields other pages describe.
 ELSEWHERE = {"medians", "rows", "settings", "tags", "joints_by_channels", "rotation_orders", "steps"}
 
@@ -29,7 +36,9 @@ def field_names(value: object) -> set[str]:
 def test_fields_of_a_command(keypose, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
     monkeypatch.chdir(tmp_path)
     kp.save(kp.demo_motion(fps=20)[180:240], "x.bvh")
-    options = {"info": ["--joints"], "compare": ["--methods", "uniform", "--no-curves"]}.get(command, [])
+    options = {"info": ["--joints"], "compare": ["--methods", "uniform", "--no-curves"], "swings": ["--actions"]}.get(
+        command, []
+    )
     files = ["x.bvh", *([OUTPUT[command]] if command in OUTPUT else [])] if command in WITH_ONE_FILE else []
     result = keypose(command, *files, *options, "--json")
     assert result.code == 0, result.out

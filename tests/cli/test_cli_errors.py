@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -73,31 +74,6 @@ def test_json_as_a_name_is_no_option(keypose) -> None:
     assert (result.code, result.out) == (2, "")
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["walk.bvh", "x"], "x: no suffix, expected one of .bvh, "),
-        (["walk.bvh", "x.glbb"], "; did you mean .glb?"),
-        (["walk.bvh", "x.BHV"], "; did you mean .bvh?"),
-        (["walk.bvh", "out", "--to", "gbl"], "--to: cannot write '.gbl'"),
-        (["walk.bvh", "out", "--to", "gbl"], "; did you mean .glb?"),
-        (["walk.bvh", "x.c3d"], "x.c3d: .c3d files can be read, but not written, expected one of .bvh"),
-        (["wlak.bvh", "x.glb"], "wlak.bvh: no such file; did you mean walk.bvh?"),
-        (["walk.bvh", "x.bvh", "--range", "1000:"], "--range 1000: holds no frame: the clip has 8 (0 to 7)"),
-        (["walk.bvh", "x.bvh", "--range", ":0"], "--range :0 holds no frame"),
-        (["walk.bvh", "x.bvh", "--range", "5:2"], "--range 5:2 holds no frame"),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_errors_have_suggestions(keypose, folder: Path, arguments: list[str], message: str) -> None:
-    before = sorted(folder.iterdir())
-    result = keypose("convert", *arguments)
-    assert result.code == 1
-    assert message in result.err
-    assert result.err.count("\n") == 1
-    assert sorted(folder.iterdir()) == before
-
-
 def test_no_suggestion_without_similar_names(keypose) -> None:
     for name in ("zebra.glb", "none/wlak.bvh"):
         assert keypose("info", name).err == f"error: {name}: no such file\n"
@@ -148,3 +124,45 @@ def test_names_too_long_for_a_file_system(keypose) -> None:
     for out in ("x" * 5000, "x" * 5000 + ".bvh"):
         for to in ([], ["--to", "glb"]):
             assert keypose("convert", "walk.bvh", out, *to).code in (1, 2)
+
+
+@pytest.mark.one_python
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["info", "takes"],
+        ["convert", "takes", "out", "--to", "glb"],
+        ["compress", "takes", "out"],
+        ["restore", "packed", "out", "--to", "bvh"],
+        ["verify", "packed"],
+        ["verify", "small.kps", "--against", "takes/pipe.bvh"],
+        ["unbake", "takes", "out", "--to", "glb", "--keys", "4"],
+        ["unbake", "other.bvh", "out.glb", "--into", "takes/pipe.bvh", "--keys", "4"],
+        ["rebake", "takes", "out", "--to", "glb", "--from", "few.keys.json"],
+        ["keys", "takes", "--keys", "4"],
+        ["swings", "takes"],
+        ["strip", "takes", "out", "--keys", "4"],
+        ["timeline", "takes/pipe.bvh", "out.svg"],
+        ["report", "takes", "--keys", "4"],
+        ["compare", "takes", "--methods", "uniform", "--no-curves"],
+        ["library", "add", "takes"],
+        ["library", "add", "takes/pipe.bvh"],
+        ["library", "list", "--library", "takes/pipe.bvh"],
+        ["serve", "--library", "takes/pipe.bvh"],
+    ],
+    ids=" ".join,
+)
+def test_no_command_waits_for_a_pipe(keypose, program, folder: Path, arguments: list[str]) -> None:
+    (folder / "takes").mkdir()
+    (folder / "walk.bvh").rename(folder / "takes" / "walk.bvh")
+    assert keypose("compress", "other.bvh", "small.kps").code == 0
+    assert keypose("unbake", "other.bvh", "few.keys.json", "--keys", 4).code == 0
+    (folder / "packed").mkdir()
+    for pipe in ("takes/pipe.bvh", "packed/pipe.kps"):
+        os.mkfifo(folder / pipe)
+    result = program(*arguments, cwd=folder)
+    assert result.code == 1
+    assert "is not a regular file" in result.err
+    assert "Traceback" not in result.err
+    if "takes/pipe.bvh" in arguments:  # nothing else was to be read
+        assert not (folder / "clips.db").exists() and not (folder / "out.glb").exists()

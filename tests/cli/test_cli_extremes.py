@@ -16,6 +16,7 @@ from keypose.batch.info import ClipInfo, describe
 from keypose.batch.worker import list_other_notes
 from keypose.cli import clip_view, info, messages, output
 from keypose.errors import FormatWarning
+from keypose.model import Note
 
 
 @pytest.fixture
@@ -72,6 +73,10 @@ def test_messages_of_one_clip_are_limited(
     assert len(capfd.readouterr().err.splitlines()) == 20
     messages.print_notes([(Path("walk.bvh"), texts)])
     assert len(capfd.readouterr().err.splitlines()) == 21
+    messages.print_notes([(Path(f"{n}.glb"), [Note(f"not read: prop {n}", "not_read")]) for n in range(3)])
+    assert capfd.readouterr().err == "note: 0.glb: not read: prop 0 (and the like in 2 more clips)\n"
+    messages.print_notes([(Path(f"{n}.glb"), [Note("not read: prop", "not_read")]) for n in range(3)])
+    assert capfd.readouterr().err == "note: 3 clips: not read: prop\n"
     info._print_clips([noted := replace(clip_info, notes=texts)], [Outcome(0, noted)], joints=False)
     assert capfd.readouterr().out.count("note ") == 21
 
@@ -153,7 +158,7 @@ def test_absurd_numbers_for_the_demo(keypose, tmp_path: Path) -> None:
     for number in ("1e-320", "0.5", "0", "-1", "nan", "inf", "1e300"):
         result = keypose("demo", tmp_path / "dd", f"--fps={number}")
         assert (result.code, result.err.count("\n")) == (1, 1)
-        assert "frames per second, expected" in result.err
+        assert f"--fps {float(number):.12g}, expected a number from 1 to 10000" in result.err
     assert not (tmp_path / "dd").exists()
     assert keypose("demo", tmp_path / "dd", "--fps", "1").code == 0
 

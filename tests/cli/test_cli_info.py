@@ -3,9 +3,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import keypose as kp
 from keypose.formats import readable_suffixes
+from support.motions import motion
 
 
 def test_one_file_is_a_block(keypose, clip) -> None:
@@ -16,7 +19,7 @@ def test_one_file_is_a_block(keypose, clip) -> None:
     assert rows["frames"] == "8 at 40 fps"
     assert rows["duration"] == "0.20 s"
     assert rows["joints"] == "2, and 1 end sites"
-    assert rows["channels"] == "9: 6 on 1, 3 on 1 joints; rotation order ZXY"
+    assert rows["channels"] == "9: 6 on 1, 3 on 1 joint; rotation order ZXY"
     assert rows["unit"] == "not stated"
     assert rows["recognised"] == "all 2 joints"
 
@@ -45,6 +48,15 @@ def test_joints_are_a_tree(keypose, clip) -> None:
         ["Chest", *tree.split("Chest")[1].split()[:1], "-", "ZXY", "0", "12", "0.5"],
         ["(end)", "0", "9", "1"],
     ]
+
+
+def test_height_of_a_figure_whose_bones_have_no_length(keypose, tmp_path: Path) -> None:
+    for name in ("box", "other"):
+        kp.save(motion([-1, 0], np.zeros((2, 3)), name=name, metres_per_unit=1.0), tmp_path / f"{name}.glb")
+    result = keypose("info", tmp_path / "box.glb")
+    assert "height      none: its bones have no length" in result.out
+    table = keypose("info", tmp_path).out
+    assert "0 m" not in table and " - " in next(line for line in table.splitlines() if "box.glb" in line)
 
 
 def test_json_holds_all_of_it(keypose, clip) -> None:

@@ -21,6 +21,7 @@ from keypose.cli import keys as keys_command
 from keypose.cli.options import METHOD_FLAGS, option_flag
 from keypose.curves import interpolate_linear
 from support import cli_docs
+from support.flips import turn_over
 
 METHODS = [method.name for method in kp.methods()]
 
@@ -48,8 +49,10 @@ def test_a_table_of_keys(keypose, walk: Path, motion: kp.Motion) -> None:
     assert [row["time s"] for row in table] == [f"{frame / 20:.3f}" for frame in frames]
     assert list(table[0]) == ["key", "frame", "time s", "rank", "cost", "max mm", "without mm"]
     assert table[-1]["max mm"] == "-"
-    assert f"12 keys of {motion.n_frames} frames, compression" in result.out
-    assert "by salient" in result.out
+    assert (
+        f"12 keys of {motion.n_frames} frames, {100 * (1 - 12 / motion.n_frames):.1f} % removed, by salient; "
+        in result.out
+    )
     rebuilt = kp.score(motion, interpolate_linear(motion, frames))
     assert f"{rebuilt.max_mm:.0f} mm at most" in result.out
     assert max(float(row["max mm"]) for row in table[:-1]) == pytest.approx(rebuilt.max_mm, abs=0.06)
@@ -95,7 +98,7 @@ def test_json_matches_the_api(keypose, walk: Path, motion: kp.Motion, method: st
     assert payload["curve"] == [{"keys": keys, "cost": cost} for keys, cost in ladder.costs.items()]
     assert payload["cliffs"] == [cliff.keys for cliff in ladder.cliffs()]
     computed = {name for name, value in payload["score"].items() if value is not None}
-    assert computed == {"mean_mm", "p95_mm", "max_mm", "worst_frame", "worst_joint"}
+    assert computed == {"mean_mm", "p95_mm", "max_mm", "worst_frame", "worst_joint", "max_outside_flips_mm"}
     assert len(payload["span_mm"]) == len(payload["without_mm"]) == 9
     if method == "salient":
         assert max(payload["span_cost"]) == pytest.approx(payload["cost"], rel=1e-9)
@@ -108,10 +111,29 @@ def test_docs_name_every_json_field(keypose, walk: Path) -> None:
     assert set(document(keypose("keys", walk, "--keys", 3, "--json"))) <= cli_docs.documented_fields("keys")
 
 
+def test_automatic_keys_of_a_flipped_capture(keypose, motion: kp.Motion, tmp_path: Path) -> None:
+    flipped = turn_over(motion, "LeftArm", (61, 63))
+    kp.save(flipped, tmp_path / "flipped.bvh")
+    text, as_json = (keypose("keys", tmp_path / "flipped.bvh", "--auto", *more) for more in ([], ["--json"]))
+    payload = document(as_json)
+    assert payload["cost_unit"] == "mm" and "cost in mm against number of keys" in text.out
+    assert payload["score"]["max_outside_flips_mm"] <= 17.0 < 100 < payload["score"]["max_mm"]
+    assert max(payload["span_mm"]) <= 17.0
+    pattern = r"fitted in-betweens are off by \S+ mm on average, .* (\S+) mm at most in a flip of the capture, (\S+) mm outside"
+    match = re.search(pattern, text.out)
+    assert match is not None and float(match[1]) > 100 and float(match[2]) <= 17.0
+    chords = document(keypose("keys", tmp_path / "flipped.bvh", "--keys", 9, "--json"))
+    assert chords["cost_unit"] is None
+
+
 def test_how_many_keys(keypose, walk: Path, motion: kp.Motion) -> None:
     for arguments, options, message in (
-        (["--auto"], {"auto": True}, "; number from the error curve\n"),
-        ([], {"auto": True}, "; number from the error curve (change it with --keys or --tolerance-mm)\n"),
+        (["--auto"], {"auto": True}, "; for fitted curves within 1 % of the figure\n"),
+        (
+            [],
+            {"auto": True},
+            "; for fitted curves within 1 % of the figure (change it with --keys or --tolerance-mm)\n",
+        ),
         (["--tolerance-mm", 80], {"tolerance_mm": 80.0}, "; the fewest within 80 mm\n"),
         (
             ["--method", "saliency"],

@@ -6,15 +6,18 @@ import json
 import re
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import keypose as kp
+from keypose.metrics import position_errors_mm
 from keypose.pictures.curves import plot_curves
 from keypose.pictures.error_curve import plot_errors
 from keypose.pictures.timeline import timeline
+from support.errors import Pattern, check_json_error
 
-COMMANDS = ("timeline", "curves", "error-curve")
+COMMANDS = ("timeline", "curves", "path", "error-curve")
 
 
 @pytest.mark.parametrize("command", COMMANDS)
@@ -42,6 +45,13 @@ def test_json_has_what_is_in_it(keypose, kick: Path, tmp_path: Path, command: st
     if command == "error-curve":
         assert (payload["chosen"], payload["chosen_by"]) == (6, "keys")
         assert {row["keys"]: row["cost"] for row in payload["curve"]} == dict(kp.ladder(kp.load(kick)).costs)
+    elif command == "path":
+        motion = kp.load(kick)
+        keyed = kp.unbake(motion, keys=6)
+        errors = position_errors_mm(motion, keyed.sample())[:, motion.joint("right_hand")]
+        assert payload["keys"] == keyed.keys.tolist()
+        assert (payload["mean_mm"], payload["max_mm"]) == pytest.approx((errors.mean(), errors.max()))
+        assert payload["worst_frame"] == errors.argmax()
     else:
         assert payload["keys"] == kp.select(kp.load(kick), keys=6).frames.tolist()
 
@@ -59,9 +69,26 @@ def test_the_pictures_are_those_of_the_library(keypose, kick: Path, tmp_path: Pa
     own = kp.select(motion, "saliency", joints="left_thigh")
     expected = plot_curves(motion, own, joints="left_thigh", panel_px=90)
     assert (tmp_path / "c.svg").read_text() == expected.svg
+    reduced = ("--per", "joint", "--method", "refine", "--threshold", 0.3)
+    keypose("curves", kick, tmp_path / "r.svg", "--reduced", *reduced, "--joints", "left_leg", "--axes", "x,z")
+    keyed = kp.unbake(motion, per="joint", method="refine", threshold=0.3)
+    assert (tmp_path / "r.svg").read_text() == plot_curves(motion, reduced=keyed, joints="left_leg", axes="xz").svg
+    keypose("path", kick, tmp_path / "p.svg", "--joint", "left_foot", *reduced, "--in-place", "--range", "5:60")
+    keyed = kp.unbake(motion[5:60], per="joint", method="refine", threshold=0.3)
+    assert (tmp_path / "p.svg").read_text() == kp.plot_path(motion[5:60], keyed, "left_foot", in_place=True).svg
+    keypose("path", kick, tmp_path / "f.svg", "--fps", 24, "--keys", 6, "--interpolation", "linear")
+    keyed = kp.unbake(motion.at_fps(24), keys=6, interpolation="linear")
+    assert (tmp_path / "f.svg").read_text() == kp.plot_path(motion.at_fps(24), keyed).svg
     keypose("error-curve", kick, tmp_path / "e.svg", "--keys", 7, "--joints", "hands", "--title", "T", "--max-keys", 30)
     expected = plot_errors(kp.ladder(motion, joints="hands", max_keys=30), chosen=7, title="T")
     assert (tmp_path / "e.svg").read_text() == expected.svg
+
+
+def test_the_timeline_shows_the_actions_of_the_capture(keypose, kick: Path, tmp_path: Path) -> None:
+    assert keypose("timeline", kick, tmp_path / "a.svg", "--actions").code == 0
+    motion = kp.load(kick)
+    swings = kp.swings(motion)
+    assert (tmp_path / "a.svg").read_text() == timeline(swings, actions=swings.actions(motion)).svg
 
 
 def test_curves_choose_keys_from_visible_joints(keypose, kick: Path, tmp_path: Path) -> None:
@@ -121,25 +148,43 @@ def test_existing_files_need_overwrite(keypose, kick: Path, tmp_path: Path, comm
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "message"),
+    ("line", "code", "fields"),
     [
-        (["timeline", "{kick}", "a.gif"], 1, "cannot write a picture as '.gif', expected one of .svg, .png"),
-        (["timeline", "{kick}", "{tmp}/none/a.svg"], 1, "no such folder"),
-        (["timeline", "none.bvh", "{tmp}/a.svg"], 1, "none.bvh: no such file"),
-        (["curves", "{kick}", "{tmp}/a.svg", "--joints", "wings"], 1, "wings"),
-        (["curves", "{kick}", "{tmp}/a.svg", "--width-px", "3"], 2, "expected a number from 80"),
-        (["curves", "{kick}", "{tmp}/a.svg", "--mark", "99999"], 1, "expected 0 to"),
-        (["curves", "{kick}", "{tmp}/a.svg", "--mark", "3", "--keys", "4"], 2, "--mark already selects the keys"),
-        (["curves", "{kick}", "{tmp}/a.svg", "--mark", "x"], 2, "expected frames from 0"),
-        (["error-curve", "{kick}", "{tmp}/a.svg", "--keys", "4", "--auto"], 2, "cannot be combined with"),
-        (["error-curve", "{kick}", "{tmp}/a.svg", "--method", "salien"], 2, "did you mean salient"),
-        (["timeline", "{kick}", "{tmp}/a.svg", "--max-mm", "2", "--threshold", "0.3"], 2, "cannot be combined with"),
-        (["timeline", "{kick}", ""], 2, "is empty"),
-        (["timeline", "{kick}"], 2, ""),
+        (["timeline", "{kick}", "a.gif"], 1, {"expected": "one of .svg, .png"}),
+        (["timeline", "{kick}", "{tmp}/none/a.svg"], 1, {"code": "file", "error": Pattern("no such folder")}),
+        (["timeline", "none.bvh", "{tmp}/a.svg"], 1, {"code": "no_such_file", "error": "none.bvh: no such file"}),
+        (["curves", "{kick}", "{tmp}/a.svg", "--joints", "wings"], 1, {"code": "joint", "value": "wings"}),
+        (["curves", "{kick}", "{tmp}/a.svg", "--width-px", "3"], 2, {"option": "width_px", "value": 3.0, "expected": "a number from 80 to 8000"}),
+        (["curves", "{kick}", "{tmp}/a.svg", "--mark", "99999"], 1, {"option": "keys", "expected": "0 to 159"}),
+        (["curves", "{kick}", "{tmp}/a.svg", "--mark", "3", "--keys", "4"], 2, {"option": "mark", "hint": "omit the options that select keys by a method"}),
+        (["curves", "{kick}", "{tmp}/a.svg", "--mark", "x"], 2, {"option": "mark", "value": "x", "expected": "frames from 0, such as 30,88"}),
+        (["error-curve", "{kick}", "{tmp}/a.svg", "--keys", "4", "--auto"], 2, {"code": "conflicting_options", "option": "keys", "error": Pattern("cannot be combined with --auto")}),
+        (["error-curve", "{kick}", "{tmp}/a.svg", "--method", "salien"], 2, {"option": "method", "value": "salien", "expected": Pattern("did you mean salient.$")}),
+        (["timeline", "{kick}", "{tmp}/a.svg", "--max-mm", "2", "--threshold", "0.3"], 2, {"code": "conflicting_options", "option": "max_mm", "error": Pattern("cannot be combined with --threshold")}),
+        (["timeline", "{kick}", ""], 2, {"code": "missing_argument", "expected": "a picture, such as walk.svg"}),
+        (["timeline", "{kick}"], 2, {"code": "missing_argument", "expected": "OUT"}),
     ],
 )  # fmt: skip
-def test_what_is_refused(keypose, kick: Path, tmp_path: Path, line: list[str], code: int, message: str) -> None:
-    result = keypose(*(part.format(kick=kick, tmp=tmp_path) for part in line))
-    assert result.code == code, result.err
-    assert message in result.err
+def test_what_is_refused(
+    keypose, kick: Path, tmp_path: Path, line: list[str], code: int, fields: dict[str, Any]
+) -> None:
+    arguments = [part.format(kick=kick, tmp=tmp_path) for part in line]
+    result, as_json = keypose(*arguments), keypose(*arguments, "--json")
+    assert result.code == as_json.code == code, result.err
+    assert check_json_error(as_json.out, **fields) in result.err
     assert not (tmp_path / "a.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--reduced", "--mark", "3"], "--reduced cannot be combined with --mark"),
+        (["--reduced", "--whole-body", "--keys", "5"], "--reduced cannot be combined with --whole-body"),
+        (["--per", "joint"], "--per joint is for reduced curves, expected --reduced with it"),
+    ],
+)
+def test_options_of_reduced_curves(keypose, kick: Path, tmp_path: Path, arguments: list[str], message: str) -> None:
+    result = keypose("curves", kick, tmp_path / "c.svg", *arguments)
+    assert (result.code, result.out) == (2, "")
+    assert message in result.err
+    assert not (tmp_path / "c.svg").exists()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from keypose.errors import Hint
 from keypose.metrics import position_errors_mm
 from keypose.rotations import from_euler, multiply
 from support import cli_docs
+from support.errors import Pattern, check_json_error
 
 
 @pytest.fixture(scope="module")
@@ -169,25 +171,27 @@ def test_existing_files_need_overwrite(keypose, keys_file: Path, edit: Path, tmp
 
 
 @pytest.mark.parametrize(
-    ("line", "code", "message"),
+    ("line", "code", "fields"),
     [
-        ([], 2, "expected the edited file, and the output; keypose rebake EDITED OUT --from NAME.keys.json"),
-        (["EDIT"], 2, "expected the edited file"),
-        (["EDIT", "WALK", "y.bvh"], 2, "y.bvh is the name of a file, but several results need a folder"),
-        (["EDIT", "WALK", "y/"], 2, "expected the format of the files in it, such as --to glb"),
-        (["EDIT", "x.bvh"], 1, "brings no detail of its own; what was it made from? Expected --from NAME.keys.json"),
-        (["WALK", "x.bvh"], 2, "the keys of WALK are not known, and there is no "),
-        (["EDIT", "x.bvh", "--from", "KEYS", "--timing", "perhaps"], 2, '"perhaps"'),
-        (["EDIT", "x.xyz", "--from", "KEYS"], 1, "cannot write '.xyz'"),
-        (["none.bvh", "x.bvh", "--from", "KEYS"], 1, "none.bvh: no such file"),
-        (["EDIT", "x.bvh", "--from", "none.keys.json"], 1, "error: none.keys.json: no such file"),
-        (["EDIT", "x.bvh", "--from", "WALK"], 1, "error: WALK: BVH has no keys apart from its frames"),
-        (["EDIT", "x.bvh", "--from", "EDIT"], 1, "no residual is stored, so there is no detail to add back"),
-        (["WALK", "x.bvh", "--from", "KEYS", "--timing", "keys"], 1, "--timing keys needs an edit with keys, expected an edit whose file keeps keys"),
-        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "nan"], 2, "--residual nan, expected a number, such as 0.7 or 70%"),
-        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "much"], 2, "--residual much, expected a number"),
-        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "70"], 2, "70 times the detail, expected at most 10; 1 is all of it; did you mean 70%?"),
-        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "2000%"], 2, "--residual 2000% is 20 times the detail, expected at most 10"),
+        ([], 2, {"code": "missing_argument", "expected": "the edited file, and the output", "hint": "keypose rebake EDITED OUT --from NAME.keys.json"}),
+        (["EDIT"], 2, {"code": "missing_argument", "expected": "the edited file, and the output", "hint": "keypose rebake EDITED OUT --from NAME.keys.json"}),
+        (["EDIT", "WALK", "y.bvh"], 2, {"code": "usage", "error": Pattern("y.bvh is the name of a file, but several results need a folder")}),
+        (["EDIT", "WALK", "y/"], 2, {"code": "missing_argument", "expected": "the format of the files in it, such as --to glb"}),
+        (["EDIT", "x.bvh"], 1, {"error": Pattern("contains no captured detail"), "expected": "--from NAME.keys.json, which unbake wrote"}),
+        (["WALK", "x.bvh"], 2, {"code": "missing_argument", "expected": "--from NAME.keys.json, which unbake wrote"}),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--timing", "perhaps"], 2, {"option": "timing", "value": "perhaps", "expected": "one of auto, keys, frames"}),
+        (["EDIT", "x.xyz", "--from", "KEYS"], 1, {"code": "unwritable", "error": Pattern("cannot write '.xyz'"), "expected": Pattern("^one of .bvh, ")}),
+        (["none.bvh", "x.bvh", "--from", "KEYS"], 1, {"code": "no_such_file", "error": "none.bvh: no such file"}),
+        (["none.bvh", "x.bvh"], 1, {"code": "no_such_file", "error": "none.bvh: no such file"}),
+        (["none.blend", "x.bvh"], 1, {"code": "no_such_file", "error": "none.blend: no such file"}),
+        (["EDIT", "x.bvh", "--from", "none.keys.json"], 1, {"code": "no_such_file", "error": "none.keys.json: no such file"}),
+        (["EDIT", "x.bvh", "--from", "WALK"], 1, {"code": "missing_data", "expected": "one of .keys.json, .kps, .glb, .gltf, .blend", "hint": "keypose unbake finds keys for them"}),
+        (["EDIT", "x.bvh", "--from", "EDIT"], 1, {"code": "no_residual", "hint": "use what keypose unbake wrote, or a file that holds the residual"}),
+        (["WALK", "x.bvh", "--from", "KEYS", "--timing", "keys"], 1, {"option": "timing", "value": "keys", "expected": "an edit whose file keeps keys: GLB, .keys.json"}),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "nan"], 2, {"option": "residual", "value": "nan", "expected": "a number, such as 0.7 or 70%"}),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "much"], 2, {"option": "residual", "value": "much", "expected": "a number, such as 0.7 or 70%"}),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "70"], 2, {"option": "residual", "value": "70", "expected": "at most 10", "hint": "1 is all of it; did you mean 70%?"}),
+        (["EDIT", "x.bvh", "--from", "KEYS", "--residual", "2000%"], 2, {"option": "residual", "value": "2000%", "expected": "at most 10", "hint": "1 is all of it"}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
@@ -200,18 +204,15 @@ def test_failures_are_reported(
     monkeypatch,
     line: list[str],
     code: int,
-    message: str,
+    fields: dict[str, Any],
 ) -> None:
     monkeypatch.chdir(tmp_path)
     files = {"EDIT": str(edit), "KEYS": str(keys_file), "WALK": str(walk)}
     arguments = [files.get(word, word) for word in line]
-    message = message.replace("WALK", str(walk))
     result, as_json = keypose("rebake", *arguments), keypose("rebake", *arguments, "--json")
     assert (result.code, as_json.code, result.out) == (code, code, "")
-    assert message in result.err
-    assert result.err.count("\n") == code
+    assert check_json_error(as_json.out, **fields) in result.err and result.err.count("\n") == code
     assert "kp." not in result.err
-    assert json.loads(as_json.out)["error"] in result.err
     assert not list(tmp_path.iterdir())
 
 

@@ -6,11 +6,13 @@ import json
 import re
 import struct
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import keypose as kp
 from keypose.pictures.strip import strip
+from support.errors import Pattern, check_json_error
 
 
 def test_picture_is_written_and_reported(keypose, kick: Path, tmp_path: Path) -> None:
@@ -113,29 +115,30 @@ def test_failures_are_reported_and_others_are_drawn(keypose, clip, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "message"),
+    ("arguments", "code", "fields"),
     [
-        (("a.jpg",), 1, "cannot write a picture as '.jpg', expected one of .svg, .png"),
-        (("a.svg", "--view", "behind"), 2, "--view behind, expected one of best, front"),
-        (("a.svg", "--size-px", "320"), 2, "--size-px 320, expected WIDTHxHEIGHT, such as 320x90"),
-        (("a.svg", "--mark", "1,2", "--keys", 3), 2, "--mark already selects the keys"),
-        (("a.svg", "--mark", "1,2", "--joints", "hands"), 2, "--mark already selects the frames to draw"),
-        (("a.svg", "--keys", 3, "--auto"), 2, "cannot be combined with"),
-        (("a.svg", "--method", "farthst"), 2, "did you mean farthest?"),
-        (("a.svg", "--cost", "chord"), 2, "--cost is no option of farthest, but of salient"),
-        (("a.svg", "--method", "salient", "--keys", 3, "--rank"), 1, "--rank, expected a --method that ranks its keys"),
-        (("a.svg", "--layout", "time", "--per-row", 3), 2, "--per-row 3 with layout time, expected it with"),
-        (("a.svg", "--per-row", 0), 2, "--per-row 0, expected"),
-        (("a.svg", "--mark", "100000"), 1, "keys: frame 100000, expected 0 to"),
-        (("a.svg", "--size-px", "320x90", "--height-px", 90), 2, "--size-px: sets both width and height; omit --height-px"),
+        (("a.jpg",), 1, {"expected": "one of .svg, .png"}),
+        (("a.svg", "--view", "behind"), 2, {"option": "view", "value": "behind", "expected": Pattern("^one of best, front, ")}),
+        (("a.svg", "--size-px", "320"), 2, {"option": "size_px", "value": "320", "expected": "WIDTHxHEIGHT, such as 320x90"}),
+        (("a.svg", "--mark", "1,2", "--keys", 3), 2, {"option": "mark", "hint": "omit the options that select keys by a method"}),
+        (("a.svg", "--mark", "1,2", "--joints", "hands"), 2, {"option": "mark", "hint": "omit --joints, which selects frames too"}),
+        (("a.svg", "--keys", 3, "--auto"), 2, {"code": "conflicting_options", "option": "keys", "error": Pattern("cannot be combined with --auto")}),
+        (("a.svg", "--method", "farthst"), 2, {"option": "method", "value": "farthst", "expected": Pattern("did you mean farthest.$")}),
+        (("a.svg", "--cost", "chord"), 2, {"code": "unknown_option", "value": "cost", "error": Pattern("of farthest, but of salient")}),
+        (("a.svg", "--method", "salient", "--keys", 3, "--rank"), 1, {"option": "rank", "value": True, "expected": "a --method that ranks its keys, such as farthest"}),
+        (("a.svg", "--layout", "time", "--per-row", 3), 2, {"option": "per_row", "value": 3, "expected": "it with side: only poses side by side have rows"}),
+        (("a.svg", "--per-row", 0), 2, {"option": "per_row", "value": 0, "expected": "at least 1"}),
+        (("a.svg", "--mark", "100000"), 1, {"option": "keys", "expected": "0 to 159"}),
+        (("a.svg", "--size-px", "320x90", "--height-px", 90), 2, {"option": "size_px", "hint": "omit --height-px and --width-px"}),
     ],
 )  # fmt: skip
 def test_contradictory_options_are_refused(
-    keypose, kick: Path, tmp_path: Path, arguments, code: int, message: str
+    keypose, kick: Path, tmp_path: Path, arguments, code: int, fields: dict[str, Any]
 ) -> None:
-    result = keypose("strip", kick, tmp_path / arguments[0], *arguments[1:])
-    assert (result.code, result.out) == (code, "")
-    assert message in " ".join(result.err.split())
+    line = ("strip", kick, tmp_path / arguments[0], *arguments[1:])
+    result, as_json = keypose(*line), keypose(*line, "--json")
+    assert (result.code, result.out) == (as_json.code, "") == (code, "")
+    assert check_json_error(as_json.out, **fields) in result.err
     assert not list(tmp_path.iterdir())
 
 

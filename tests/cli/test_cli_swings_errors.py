@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import keypose as kp
-from support.errors import check_usage_error
+from support.errors import Pattern, check_json_error, check_usage_error
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +42,10 @@ OUT = ["-o", "OUT"]  # a file that is not there yet
         (["--longer-s", "0.2", "--retime", "2", *OUT], "--retime 2: changes all swings of a joint, but --longer-s selects some of them"),
         (["--from-s", "1", "--longer-s", "0.2", "--retime", "2", *OUT], "but --longer-s selects some of them, expected no more than --from-s and --to-s, or another edit"),
         (["--from-s", "1", "--intensify", "head=2", *OUT], "--intensify head=2: changes all swings of a joint, but --from-s selects some of them, expected another edit"),
+        (["--actions", "--joints", "head"], "--actions cannot be combined with --joints: it lists actions of the whole body"),
+        (["--actions", "--longer-s", "0.2"], "--actions cannot be combined with --longer-s"),
+        (["--actions", "--sweep"], "--sweep cannot be combined with --actions"),
+        (["--actions", *OUT], "--actions applies to the printed tables, but with -o a file is written"),
         (["--sweep", "-q"], "--quiet applies to the written file, expected -o OUT as well"),
         (["--index", "0", "--intensify", "head=2", *OUT], "--intensify head=2: changes all swings of a joint, but --index selects"),
         (["--level", "1.5"], "--level 1.5, expected a share from 0 to 1"),
@@ -63,8 +68,8 @@ OUT = ["-o", "OUT"]  # a file that is not there yet
         (["--overwrite", "--skip-existing", *OUT], "--overwrite cannot be combined with --skip-existing"),
         (["--left-out", "a,,b"], "--left-out a,,b, expected no empty part"),
         (["--joints", ""], "--joints '', expected no empty part"),
-        (["--metric", "sine"], '"angle", "cosine"'),
-        (["--fallback", "curves"], '"keys"'),
+        (["--metric", "sine"], "--metric sine, expected one of angle, cosine"),
+        (["--fallback", "curves"], "--fallback curves, expected one of "),
         (["--range", "4"], "--range 4, expected START:END"),
         (["--fps", "0"], "--fps 0, expected a number above 0"),
     ],
@@ -76,60 +81,59 @@ def test_a_wrong_command_line(keypose, kick: Path, tmp_path: Path, arguments: li
     assert (result.code, result.out) == (2, "")
     assert result.err.startswith("error: ") and message in result.err
     assert result.err.endswith("\n  see: keypose swings --help\n")
-    check_usage_error(json.loads(keypose("swings", kick, *arguments, "--json").out), message)
+    check_usage_error("swings", json.loads(keypose("swings", kick, *arguments, "--json").out), message)
     assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fields"),
     [
-        (["--joints", "tail"], ": no joint or body part 'tail'; known: Hips, "),
-        (["--joints", "right_lge"], "did you mean 'right_leg'"),
-        (["--left-out", "tail"], ": no joint or body part 'tail'"),
-        (["--threshold", "4"], ": --threshold 4, expected a number from 0 to 3.14159"),
-        (["--smoothing-s", "-1"], ": --smoothing-s -1, expected a number from 0"),
-        (["--window-s", "0"], ": --window-s 0, expected a number above 0"),
-        (["--min-duration-s", "nan"], ": --min-duration-s nan, expected a number"),
-        (["--min-duration-s", "1e308"], ": --min-duration-s 1e+308, expected a number from 0 to 10"),
-        (["--fallback", "keys", "--fallback-deg", "181"], ": --fallback-deg 181, expected a number above 0 and at most 180"),
-        (["--max-deg", "181"], ": --max-deg 181, expected a number above 0 and at most 180"),
-        (["--rest-rad-per-s", "-1"], ": --rest-rad-per-s -1, expected"),
-        (["--translation-mm", "-1"], ": --translation-mm -1, expected"),
-        (["--fallback", "keys", "--fallback-deg", "0"], ": --fallback-deg 0, expected a number above 0"),
-        (["--index", "99"], ": --index 99 is out of range: no joint has more than "),
-        (["--at-s", "9"], ": --at-s 9, expected a number from 0 to 4"),
-        (["--from-s", "-1"], ": --from-s -1, expected a number from 0 to 4"),
-        (["--from-s", "2", "--to-s", "1"], ": --from-s 2, expected at most --to-s 1"),
-        (["--longer-s", "2", "--shorter-s", "1"], ": --longer-s 2, expected less than --shorter-s 1"),
-        (["--wider-deg", "-2"], ": --wider-deg -2, expected a number of at least 0"),
-        (["--narrower-deg", "0"], ": --narrower-deg 0, expected a number above 0"),
-        (["--range", "900:"], ": --range 900: holds no frame"),
-        (["--scale", "tail=2", *OUT], ": --scale tail=2: no joint or body part 'tail'"),
-        (["--scale", "right_leg=1e9", *OUT], ": --scale right_leg=1e9: factor 1000000000, expected a number from "),
-        (["--retime", "-1", *OUT], ": --retime -1: factor -1, expected a number above 0"),
-        (["--lengthen", "head=0", *OUT], ": --lengthen head=0: factor 0, expected a number above 0"),
-        (["--lengthen", "right_leg=-1", *OUT], ": --lengthen right_leg=-1: factor -1, expected a number above 0\n"),
-        (["--intensify", "LeftHand=1.2", *OUT], ": --intensify LeftHand=1.2: 'LeftHand': neither a swing nor a key\n"),
-        (["--retime", "2", "--from-s", "9", *OUT], ": --retime 2: --from-s 9, expected a number from 0 to 4"),
-        (["--shift", "right_leg=9", *OUT], ": --shift right_leg=9: seconds 9, expected a number from -4 to 4"),
-        (["--shift", "right_leg=3.9", *OUT], ": --shift right_leg=3.9: the swing of RightUpLeg in frames "),
-        (["--shift", "right_leg=3.9", *OUT], "the clip has frames 0 to 119"),
-        (["--longer-s", "3", "--scale", "right_leg=2", *OUT], ": --scale right_leg=2: no swing fits, and nothing was changed"),
-        (["--mirror-copy", "legs", *OUT], ": --mirror-copy legs: LeftUpLeg and RightUpLeg are both to be copied, expected joints of one side"),
-        (["--mirror-copy", "hips", *OUT], ": --mirror-copy hips: Hips has no other side"),
-        (["--delete", "head", "--delete", "head", *OUT], ": --delete head: 'head': no swing at all; joints with swings are "),
-        (["--intensify", "arms=1.5", "--scale", "tail=2", *OUT], "no joint or body part 'tail'"),
+        (["--joints", "tail"], {"code": "joint", "value": "tail", "hint": Pattern("^known: Hips, Spine, Spine1, Spine2, Neck")}),
+        (["--joints", "right_lge"], {"code": "joint", "value": "right_lge", "hint": Pattern("^did you mean 'right_leg' or 'RightLeg' or 'right_ankle'.")}),
+        (["--left-out", "tail"], {"code": "joint", "value": "tail", "hint": Pattern("^known: Hips, Spine, Spine1, Spine2, Neck")}),
+        (["--threshold", "4"], {"option": "threshold", "value": 4.0, "expected": "a number from 0 to 3.14159"}),
+        (["--smoothing-s", "-1"], {"option": "smoothing_s", "value": -1.0, "expected": "a number from 0 to 10"}),
+        (["--window-s", "0"], {"option": "window_s", "value": 0.0, "expected": "a number above 0 and at most 10"}),
+        (["--min-duration-s", "nan"], {"option": "min_duration_s", "value": "nan", "expected": "a number from 0 to 10"}),
+        (["--min-duration-s", "1e308"], {"option": "min_duration_s", "value": 1e308, "expected": "a number from 0 to 10"}),
+        (["--fallback", "keys", "--fallback-deg", "181"], {"option": "fallback_deg", "value": 181.0, "expected": "a number above 0 and at most 180"}),
+        (["--max-deg", "181"], {"option": "max_deg", "value": 181.0, "expected": "a number above 0 and at most 180"}),
+        (["--rest-rad-per-s", "-1"], {"option": "rest_rad_per_s", "value": -1.0, "expected": "a number from 0 to 1e+06"}),
+        (["--translation-mm", "-1"], {"option": "translation_mm", "value": -1.0, "expected": "a number from 0 to 1e+06"}),
+        (["--fallback", "keys", "--fallback-deg", "0"], {"option": "fallback_deg", "value": 0.0, "expected": "a number above 0 and at most 180"}),
+        (["--index", "99"], {"option": "index", "value": 99, "expected": "-12 to 11", "error": Pattern("--index 99 is out of range: no joint has more than ")}),
+        (["--at-s", "9"], {"option": "at_s", "value": 9.0, "expected": "a number from 0 to 4"}),
+        (["--from-s", "-1"], {"option": "from_s", "value": -1.0, "expected": "a number from 0 to 4"}),
+        (["--from-s", "2", "--to-s", "1"], {"option": "from_s", "value": 2.0, "expected": "at most --to-s 1"}),
+        (["--longer-s", "2", "--shorter-s", "1"], {"option": "longer_s", "value": 2.0, "expected": "less than --shorter-s 1"}),
+        (["--wider-deg", "-2"], {"option": "wider_deg", "value": -2.0, "expected": "a number of at least 0"}),
+        (["--narrower-deg", "0"], {"option": "narrower_deg", "value": 0.0, "expected": "a number above 0"}),
+        (["--range", "900:"], {"option": "frames", "value": "900:", "error": Pattern("--range 900: holds no frame")}),
+        (["--scale", "tail=2", *OUT], {"code": "joint", "value": "tail", "error": Pattern("--scale tail=2: no joint or body part 'tail'")}),
+        (["--scale", "right_leg=1e9", *OUT], {"option": "factor", "value": 1e9, "expected": "a number from -1000 to 1000", "error": Pattern("--scale right_leg=1e9: factor 1000000000")}),
+        (["--retime", "-1", *OUT], {"option": "factor", "value": -1.0, "expected": "a number above 0 and at most 1000", "error": Pattern("--retime -1: factor -1")}),
+        (["--lengthen", "head=0", *OUT], {"option": "factor", "value": 0.0, "expected": "a number above 0", "error": Pattern("--lengthen head=0: factor 0")}),
+        (["--lengthen", "right_leg=-1", *OUT], {"option": "factor", "value": -1.0, "expected": "a number above 0", "error": Pattern("--lengthen right_leg=-1: factor -1")}),
+        (["--intensify", "LeftHand=1.2", *OUT], {"value": "LeftHand", "error": Pattern("--intensify LeftHand=1.2: 'LeftHand': neither a swing nor a key")}),
+        (["--retime", "2", "--from-s", "9", *OUT], {"option": "from_s", "value": 9.0, "expected": "a number from 0 to 4", "error": Pattern("--retime 2: --from-s 9")}),
+        (["--shift", "right_leg=9", *OUT], {"option": "by_s", "value": 9.0, "expected": "a number from -4 to 4", "error": Pattern("--shift right_leg=9: seconds 9")}),
+        (["--shift", "right_leg=3.9", *OUT], {"code": "no_room", "value": 119, "error": Pattern("--shift right_leg=3.9: the swing of RightUpLeg in frames .*: the clip has frames 0 to 119")}),
+        (["--longer-s", "3", "--scale", "right_leg=2", *OUT], {"error": Pattern("--scale right_leg=2: no swing fits, and nothing was changed")}),
+        (["--mirror-copy", "legs", *OUT], {"expected": "joints of one side", "error": Pattern("--mirror-copy legs: LeftUpLeg and RightUpLeg are both to be copied")}),
+        (["--mirror-copy", "hips", *OUT], {"expected": "joints of one side", "error": Pattern("--mirror-copy hips: Hips has no other side")}),
+        (["--delete", "head", "--delete", "head", *OUT], {"hint": Pattern("^joints with swings are Hips, Spine, "), "error": Pattern("--delete head: 'head': no swing at all")}),
+        (["--intensify", "arms=1.5", "--scale", "tail=2", *OUT], {"code": "joint", "value": "tail", "hint": Pattern("^known: Hips, Spine, Spine1, Spine2, Neck")}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
 def test_options_that_do_not_fit_the_clip(
-    keypose, kick: Path, tmp_path: Path, arguments: list[str], message: str
+    keypose, kick: Path, tmp_path: Path, arguments: list[str], fields: dict[str, Any]
 ) -> None:
     arguments = [str(tmp_path / "out.bvh") if text == "OUT" else text for text in arguments]
-    result = keypose("swings", kick, *arguments)
-    assert (result.code, result.out) == (1, "")
+    result, as_json = keypose("swings", kick, *arguments), keypose("swings", kick, *arguments, "--json")
+    assert (result.code, result.out) == (as_json.code, "") == (1, "")
+    check_json_error(as_json.out, **fields)
     assert result.err.startswith(f"error: {kick}: ") and result.err.count("\n") == 1
-    assert message in result.err
     in_python = re.search(
         r"(?<![\w-])(?!(?:tail|arms|head|right_leg|LeftHand)=)\w+=", result.err.removeprefix(f"error: {kick}")
     )

@@ -276,3 +276,39 @@ def test_swings_beside_their_clip_are_no_clip_of_their_own(keypose, capture: kp.
     (tmp_path / "a.bvh").unlink()
     (payload,) = json.loads(keypose("info", tmp_path, "--json").out)
     assert payload["path"] == str(tmp_path / "a.swings.json") and payload["frames"] == 40
+
+
+def test_actions_are_those_of_the_capture(
+    keypose, kick: Path, kick_swings: kp.Swings, capture: kp.Motion, tmp_path: Path
+) -> None:
+    actions = kick_swings.actions(capture)
+    listed = document(keypose("swings", kick, "--actions", "--json"))["actions"]
+    assert [each["description"] for each in listed] == [action.description for action in actions]
+    first = next(each for each in listed if each["members"])
+    expected = next(action for action in actions if action.members)
+    assert (first["kind"], first["lead"], first["start"], first["end"]) == (
+        expected.kind,
+        expected.lead,
+        expected.start,
+        expected.end,
+    )
+    assert [member["limbs"] for member in first["members"]] == [list(member.limbs) for member in expected.members]
+    result = keypose("swings", kick, "--actions")
+    assert result.code == 0 and all(action.phrase in result.out for action in actions)
+    assert keypose("swings", kick, "-o", tmp_path / "kick.swings.json").code == 0
+    played = document(keypose("swings", tmp_path / "kick.swings.json", "--actions", "--json"))["actions"]
+    assert [each["description"] for each in played] == [action.description for action in kick_swings.actions()]
+
+
+def test_actions_of_several_files_and_of_none(keypose, kick: Path, tmp_path: Path) -> None:
+    names = tuple(f"marker{n}" for n in range(3))
+    skeleton = kp.Skeleton(names, np.full(3, -1), np.eye(3))
+    markers = kp.Motion(
+        "dots", skeleton, 30.0, np.tile(skeleton.offsets, (9, 1, 1)), np.tile((1.0, 0, 0, 0), (9, 3, 1))
+    )
+    kp.save(markers, tmp_path / "dots.glb")
+    result = keypose("swings", kick, tmp_path / "dots.glb", "--actions")
+    assert result.code == 0, result.err
+    assert "kicks forward" in result.out and "no actions: no arm or leg is recognised" in result.out
+    payload = document(keypose("swings", tmp_path / "dots.glb", "--actions", "--json"))
+    assert payload["actions"] == [] and any("no actions" in note for note in payload["notes"])

@@ -89,3 +89,22 @@ def test_names_from_files_are_harmless(keypose, clip, tmp_path: Path) -> None:
     assert result.code == 0 and "\x1b" not in result.out and r"\x1b[31m" in result.out
     edited = keypose("swings", path, "--intensify", "all=0.5", "-o", tmp_path / "out.bvh")
     assert edited.code == 0 and "\x1b" not in edited.out + edited.err
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 300])
+def test_the_list_of_actions_fits_the_terminal(kick: Path, width: int) -> None:
+    job = SwingsJob(kick, actions=True)
+    clip = find_clip_swings(job)
+    console = Console(width=width, record=True, highlight=False)
+    with console.capture() as captured:
+        console.print(swings_view.build_view(clip, job, width, plain=False))
+    lines = captured.get().splitlines()
+    assert max(map(cell_len, lines)) <= width
+    table = lines[next(n for n, line in enumerate(lines) if "from s" in line) :]
+    assert "what" in table[0] and "lead" in table[0]
+    assert clip.actions is not None
+    rows = [line for line in table if re.match(r" +\d+\.\d\d +\d", line)]
+    assert [float(row.split()[0]) for row in rows] == [round(action.start_s, 2) for action in clip.actions]
+    if width == 300:
+        assert all(action.phrase in row for row, action in zip(rows, clip.actions, strict=True))
+        assert "follow" in table[0]

@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from keypose.batch.info import ClipInfo, InfoJob, describe_clip
 from keypose.cli import clip_view
-from keypose.cli.output import shorten
+from keypose.cli.output import format_duration, shorten
 
 NAMES = ("a.bvh", "formats/bvh/blender_mixed-3-6ch_dot-names_reactidle.bvh", "x" * 150 + ".bvh", "名前" * 40 + ".bvh")
 
@@ -94,7 +94,7 @@ def test_first_frame_of_the_source_is_printed(keypose, clip) -> None:
 
 
 def test_long_times() -> None:
-    assert [clip_view.format_duration(s) for s in (1.5, 100, 5999, 6000, 36_000)] == [
+    assert [format_duration(s) for s in (1.5, 100, 5999, 6000, 36_000)] == [
         "1.50 s",
         "1:40 min",
         "99:59 min",
@@ -112,7 +112,7 @@ def test_equal_notes_are_printed_once(keypose, tmp_path: Path) -> None:
     result = keypose("info", tmp_path)
     assert result.err.splitlines() == [
         "note: 3 clips: skeleton from the .asf file beside it",
-        "note: 3 clips: the file does not state its frame rate; 120 fps is assumed (the option fps sets another)",
+        "note: 3 clips: the file does not state its frame rate; 120 fps is assumed (the option fps, on the command line --read-fps, sets another)",
     ]
     result = keypose("info", tmp_path, "--asf", tmp_path / "arm.asf")
     assert result.err.splitlines()[0] == "note: 3 clips: skeleton from the given .asf file"

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,9 +16,10 @@ from rich.console import Console
 import keypose as kp
 from keypose.batch.unbake import UnbakeJob, UnbakeResult, unbake_clip
 from keypose.cli import unbake
-from keypose.metrics import position_errors_mm
+from keypose.metrics import FootSlide, position_errors_mm
 from keypose.rotations import angle_between
 from support import cli_docs
+from support.flips import turn_over
 
 
 def names(folder: Path) -> list[str]:
@@ -59,9 +62,11 @@ def test_one_file(keypose, walk: Path, motion: kp.Motion, tmp_path: Path, suffix
     assert f"{unbake.format_mm(score.max_mm)} mm at most: " in result.out
     assert f"{unbake.format_mm(score.mean_deg)} degrees off on average" in result.out
     assert f"{tmp_path / 'new' / 'out.keys.json'} (" in result.out
-    assert ("as this format gets no curves" in result.out) == ("bvh" in suffix)
+    assert (f"all {motion.n_frames} frames, without keys and curves" in result.out) == ("bvh" in suffix)
+    assert ("next: edit the frames, save them, " in result.out) == ("bvh" in suffix)
     (command,) = [line.strip() for line in result.out.splitlines() if line.startswith("  keypose rebake ")]
-    assert command == f"keypose rebake EDITED.glb FINAL.glb --from {tmp_path / 'new' / 'out.keys.json'}"
+    edited, final = ("EDITED.bvh", "FINAL.bvh") if "bvh" in suffix else ("EDITED.glb", "FINAL.glb")
+    assert command == f"keypose rebake {edited} {final} --from {tmp_path / 'new' / 'out.keys.json'}"
     assert ("for Blender" in result.out) == ("gl" in suffix)
 
 
@@ -112,8 +117,8 @@ def test_docs_name_every_json_field(keypose, walk: Path, tmp_path: Path) -> None
 
 def test_how_many_keys(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -> None:
     for arguments, options, message in (
-        ([], {"auto": True}, "; as many as it takes (--keys or --tolerance-mm: another number)\n"),
-        (["--auto"], {"auto": True}, "; number from the error curve\n"),
+        ([], {"auto": True}, "; within 17 mm, 1 % of the figure (--keys or --tolerance-mm: another number)\n"),
+        (["--auto"], {"auto": True}, "; within 17 mm, 1 % of the figure\n"),
         (["--tolerance-mm", 40], {"tolerance_mm": 40.0}, "; the fewest within 40 mm\n"),
     ):
         result = keypose("unbake", walk, tmp_path / "x.keys.json", "--overwrite", *arguments)
@@ -264,6 +269,7 @@ def test_a_figure_without_height(keypose, clip, tmp_path: Path) -> None:
         result = keypose("unbake", path, tmp_path / f"x{n}.bvh", *arguments)
         assert (result.code, result.err) == (0, "")
         assert "not known in mm: the figure has no height" in result.out
+        assert ("; within 1 % of the figure (" in result.out) == (not arguments)
         (payload,) = document(keypose("unbake", path, tmp_path / f"y{n}.bvh", "--json", *arguments))["unbaked"]
         assert payload["score"] is None
 
@@ -336,7 +342,10 @@ def test_the_summary_names_the_worst_clip(build_unbaked: tuple[UnbakeJob, Unbake
     job, clip = build_unbaked
     worst = {"a": 5.0, "b": 31.25, "c": 7.0}
     written = [
-        (replace(job, source=Path(f"{name}.bvh")), replace(clip, score=replace(clip.score, max_mm=max_mm)))
+        (
+            replace(job, source=Path(f"{name}.bvh")),
+            replace(clip, score=replace(clip.score, max_mm=max_mm, max_outside_flips_mm=max_mm)),
+        )
         for name, max_mm in worst.items()
     ]
     (line,) = [line for line in unbake.summary_lines(written) if line.startswith("off ")]
@@ -347,20 +356,103 @@ def test_the_summary_names_the_worst_clip(build_unbaked: tuple[UnbakeJob, Unbake
     )
 
 
-@pytest.mark.parametrize("degrees", [12.0, 179.9])
-def test_a_pop_is_explained(build_unbaked: tuple[UnbakeJob, UnbakeResult], degrees: float) -> None:
-    job, clip = build_unbaked
-    popped = replace(clip.score, max_deg=degrees, worst_rotation_joint="LThumb", worst_rotation_frame=37)
-    other = replace(clip, score=popped)
-    console = Console(width=200, highlight=False)
-    for renderable in (
-        unbake.build_table([(job, clip), (job, other)], 200),
-        unbake.build_block(job, other, 1.0),
+def test_flips_are_named_and_not_taken_for_errors_of_the_keys(keypose, motion: kp.Motion, tmp_path: Path) -> None:
+    flipped = turn_over(turn_over(motion, "LeftArm", (61, 63)), "RightHandThumb1", (90, 91))
+    kp.save(flipped, tmp_path / "flipped.bvh")
+    flips = "LeftArm in frames 61-62; RightHandThumb1 in frame 90: the capture turns a joint over for a few frames"
+    for arguments, omission in (
+        (["--auto"], "; the curves omit it, the captured detail keeps it"),
+        (["--keys", 60], "; the curves omit it, the captured detail keeps it"),
+        (["--auto", "--no-residual"], "; the curves omit it"),
+        (["--tolerance-mm", 17], ""),
     ):
-        with console.capture() as text:
-            console.print(renderable)
-        assert (unbake.POP_NOTE in text.get()) == (degrees > 90)
-    assert f"{unbake.format_mm(degrees)} at most: LThumb in frame 37" in text.get()
+        result = keypose("unbake", tmp_path / "flipped.bvh", tmp_path / "x.glb", "--overwrite", *arguments)
+        assert f"flips      {flips}{omission}\n" in result.out
+        follows = arguments[0] == "--tolerance-mm"
+        (line,) = [line for line in result.out.splitlines() if line.startswith(" error ")]
+        match = re.search(r"(\S+) mm at most: (\w+) in frame (\d+)(.*) \(on", line)
+        assert match is not None
+        if follows:
+            assert float(match[1]) <= 17.0 and match[4] == ""
+            continue
+        assert float(match[1]) > 100 and match[2] != "LeftArm" and int(match[3]) in (61, 62)
+        outside = re.fullmatch(r", a flip of the capture; (\S+) mm at most outside of flips", match[4])
+        assert outside is not None and float(outside[1]) <= 17.0
+        assert "far off" not in result.out
+        assert ("within 17 mm, 1 % of the figure" in result.out) == ("--auto" in arguments)
+    few = keypose("unbake", tmp_path / "flipped.bvh", tmp_path / "x.glb", "--overwrite", "--keys", 8, "--json")
+    score = document(few)["unbaked"][0]["score"]
+    text = keypose("unbake", tmp_path / "flipped.bvh", tmp_path / "x.glb", "--overwrite", "--keys", 8).out
+    assert score["max_outside_flips_mm"] > 20
+    assert f"far off    {unbake.format_mm(score['max_outside_flips_mm'])} mm with 8 keys; " in text
+
+
+def test_only_a_detected_flip_is_called_one(build_unbaked: tuple[UnbakeJob, UnbakeResult]) -> None:
+    """A large angle of a joint that the capture does not turn over is an error of the curves."""
+    job, clip = build_unbaked
+    kicked = {"max_deg": 179.9, "worst_rotation_joint": "LThumb", "worst_rotation_frame": 37}
+    flips = {"LeftFoot": ((37, 37),)}  # of another joint in the same frame
+    for others_deg, is_flip in ((179.9, False), (12.0, True)):
+        other = replace(clip, score=replace(clip.score, max_outside_flips_deg=others_deg, **kicked), flips=flips)
+        table = render(unbake.build_table([(job, clip), (job, other)], 200))
+        block = render(unbake.build_block(job, other, 1))
+        assert ("179.9*" in table) == (f"* {unbake.FLIP_NOTE}" in table) == is_flip
+        assert f"180 at most: LThumb in frame 37{', a flip of the capture' if is_flip else ''}\n" in block
+    assert other.score is not None and not other.score.is_worst_in_flip
+    assert f"{other.score.worst_joint} in frame {other.score.worst_frame} (on" in block
+
+
+def test_the_summary_names_the_worst_clip_outside_of_flips(build_unbaked: tuple[UnbakeJob, UnbakeResult]) -> None:
+    job, clip = build_unbaked
+    flipped = replace(clip.score, max_mm=400.0, max_outside_flips_mm=15.0)
+    written = [(job, clip), (replace(job, source=Path("flipped.bvh")), replace(clip, score=flipped))]
+    lines = unbake.summary_lines(written)
+    assert f"by {unbake.format_mm(clip.score.max_mm)} mm at most: {job.source}, {clip.score.worst_joint}" in lines[1]
+    assert lines[2] == (
+        "off by up to 400 mm in flips of the capture, in 1 clip: the capture turns a joint over for a few frames"
+    )
+    worse = replace(flipped, max_outside_flips_mm=clip.score.max_mm + 1)
+    lines = unbake.summary_lines([written[0], (written[1][0], replace(clip, score=worse))])
+    expected = f"by {unbake.format_mm(worse.max_outside_flips_mm)} mm at most: flipped.bvh (on a figure of 1.7 m)"
+    assert expected in lines[1]
+    assert "flips" not in " ".join(unbake.summary_lines(written[:1]))
+
+
+def render(renderable: Any) -> str:
+    console = Console(width=200, highlight=False)
+    with console.capture() as text:
+        console.print(renderable)
+    return "\n".join(line.rstrip() for line in text.get().splitlines())
+
+
+def test_too_few_keys_are_far_off_and_the_number_for_20_mm_is_named(
+    keypose, walk: Path, motion: kp.Motion, tmp_path: Path
+) -> None:
+    needed = kp.unbake(motion, tolerance_mm=20.0).n_keys
+    result = keypose("unbake", walk, tmp_path / "x.glb", "--keys", 12)
+    max_mm = kp.score(motion, kp.unbake(motion, keys=12)).max_mm
+    expected = f"{unbake.format_mm(max_mm)} mm with 12 keys; {needed} keys would be within 20 mm (--tolerance-mm 20)"
+    assert max_mm > 100 and expected in " ".join(result.out.split())
+    for arguments, keys in (
+        (["--keys", 12], needed),
+        (["--keys", 12, "--method", "farthest"], needed),
+        (["--keys", needed + 20], None),
+        (["--tolerance-mm", 40], None),
+        ([], None),
+    ):
+        (payload,) = document(keypose("unbake", walk, tmp_path / "y.glb", "--overwrite", "--json", *arguments))[
+            "unbaked"
+        ]
+        assert payload["keys_for_20_mm"] == keys, arguments
+
+
+def test_sliding_feet_are_named(build_unbaked: tuple[UnbakeJob, UnbakeResult]) -> None:
+    job, clip = build_unbaked
+    sliding = replace(clip, sliding_feet=(FootSlide("left foot", 12.34, 5.0),))
+    assert "the left foot slides 12.3 mm, in the capture 5.00 mm" in render(unbake.build_block(job, sliding, 1))
+    steady = replace(clip, sliding_feet=())
+    (line,) = [line for line in unbake.summary_lines([(job, steady), (job, sliding)]) if line.startswith("feet ")]
+    assert line == f"feet slide over 1.5 times as far as in the capture in 1 clip: {job.source}"
 
 
 def test_a_blend_file_counts_otherwise(build_unbaked: tuple[UnbakeJob, UnbakeResult]) -> None:

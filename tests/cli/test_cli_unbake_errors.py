@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import keypose as kp
 from keypose.batch import unbake as batch
-from support.errors import check_usage_error
+from support.errors import Pattern, check_json_error, check_usage_error
 
 
 def names(folder: Path) -> list[str]:
@@ -47,7 +48,7 @@ def folder(clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (["walk.bvh", "x.glb", "--polish-weight", "feet"], "--polish-weight feet, expected NAME=NUMBER"),
         (["walk.bvh", "x.glb", "--pin", "4,x"], "--pin x, expected frames from 0"),
         (["walk.bvh", "x.glb", "--weight", "hands"], "--weight hands, expected NAME=NUMBER"),
-        (["walk.bvh", "x.glb", "--interpolation", "cubic"], '"cubic"'),
+        (["walk.bvh", "x.glb", "--interpolation", "cubic"], "--interpolation cubic, expected one of bezier, natural, linear"),
         (["walk.bvh", "x.glb", "--overwrite", "--skip-existing"], "cannot be combined with"),
         (["walk.bvh", "x.glb", "--jobs", "0"], "--jobs 0, expected at least 1"),
     ],
@@ -60,43 +61,43 @@ def test_a_wrong_command_line_is_exit_code_2(keypose, folder: Path, line: list[s
     first, hint = result.err.splitlines()
     assert message in first
     assert hint.strip() == "see: keypose unbake --help"
-    check_usage_error(json.loads(keypose("unbake", *line, "--json").out), message)
+    check_usage_error("unbake", json.loads(keypose("unbake", *line, "--json").out), message)
     assert names(folder) == before
 
 
+WRITABLE = Pattern("^one of .bvh, .keys.json, .kps, .glb, ")
+
+
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "fields"),
     [
-        (["walk.bvh", "x.xyz"], "cannot write '.xyz'"),
-        (["walk.bvh", "x"], "x: no suffix"),
-        (["walk.bvh", "x", "--to", "gbl"], "did you mean .glb?"),
-        (["none.bvh", "x.glb"], "none.bvh: no such file"),
-        (["wlak.bvh", "x.glb"], "did you mean walk.bvh?"),
-        (["none/*.bvh", "out", "--to", "glb"], "no motion file matches"),
-        (["walk.bvh", "x.glb", "--keys", "1000"], "--keys 1000 is too many: 'walk' has only 30 frames"),
-        (["walk.bvh", "x.glb", "--pin", "30"], "--pin: frame 30, expected one of 0 to 29"),
-        (["walk.bvh", "x.glb", "--joints", "tail"], "no joint or body part 'tail'"),
-        (["walk.bvh", "x.glb", "--range", "100:"], "--range 100: holds no frame"),
-        (["walk.bvh", "x.glb", "--fps", "1e9"], "frames per second, expected"),
-        (["walk.bvh", "x.glb", "--method", "farthest", "--tolerance-mm", "5"], "--tolerance-mm 5 has no effect: farthest does not select"),
-        (["walk.bvh", "other.bvh/x.glb"], "the folder cannot be made"),
-        (["walk.bvh", "x.glb", "--polish", "--rotation", "euler"], "--polish needs interpolation bezier, rotation quaternion"),
-        (["walk.bvh", "x.glb", "--interpolation", "linear", "--shared-tangents"], "--shared-tangents: only interpolation bezier has free tangents"),
-        (["walk.bvh", "x.glb", "--jump-penalty", "-1"], "--jump-penalty -1, expected a number from 0"),
-        (["walk.bvh", "x.glb", "--set", "cost=chord"], "unbake has no option 'cost'"),
+        (["walk.bvh", "x.xyz"], {"code": "unwritable", "error": Pattern("cannot write '.xyz'"), "expected": WRITABLE}),
+        (["walk.bvh", "x"], {"code": "unwritable", "error": Pattern("^x: no suffix"), "hint": "a folder is made where --to says the format of the files in it"}),
+        (["walk.bvh", "x", "--to", "gbl"], {"option": "to", "expected": WRITABLE, "error": Pattern("did you mean .glb.$")}),
+        (["none.bvh", "x.glb"], {"code": "no_such_file", "error": Pattern("none.bvh: no such file")}),
+        (["wlak.bvh", "x.glb"], {"code": "no_such_file", "error": Pattern("did you mean walk.bvh.$")}),
+        (["none/*.bvh", "out", "--to", "glb"], {"code": "no_such_file", "error": Pattern("no motion file matches")}),
+        (["walk.bvh", "x.glb", "--keys", "1000"], {"option": "keys", "value": 1000, "error": Pattern("has only 30 frames$")}),
+        (["walk.bvh", "x.glb", "--pin", "30"], {"option": "pins", "expected": "one of 0 to 29"}),
+        (["walk.bvh", "x.glb", "--joints", "tail"], {"code": "joint", "value": "tail"}),
+        (["walk.bvh", "x.glb", "--range", "100:"], {"option": "frames", "value": "100:", "error": Pattern("holds no frame")}),
+        (["walk.bvh", "x.glb", "--fps", "1e9"], {"option": "fps", "value": 1e9, "expected": "a number from 0.001 to 1e+06"}),
+        (["walk.bvh", "x.glb", "--method", "farthest", "--tolerance-mm", "5"], {"option": "tolerance_mm", "value": 5.0, "expected": "a number of keys with it, or the method salient"}),
+        (["walk.bvh", "other.bvh/x.glb"], {"code": "file", "error": Pattern("the folder cannot be made")}),
+        (["walk.bvh", "x.glb", "--polish", "--rotation", "euler"], {"option": "polish", "value": True, "error": Pattern("needs interpolation bezier, rotation quaternion")}),
+        (["walk.bvh", "x.glb", "--interpolation", "linear", "--shared-tangents"], {"option": "shared_tangents", "error": Pattern("only interpolation bezier has free tangents")}),
+        (["walk.bvh", "x.glb", "--jump-penalty", "-1"], {"option": "jump_penalty", "value": -1.0, "expected": "a number from 0 to 1e+06"}),
+        (["walk.bvh", "x.glb", "--set", "cost=chord"], {"code": "unknown_option", "value": "cost", "error": Pattern("unbake has no option 'cost'")}),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )  # fmt: skip
-def test_failures_are_one_line(keypose, folder: Path, line: list[str], message: str) -> None:
+def test_failures_are_one_line(keypose, folder: Path, line: list[str], fields: dict[str, Any]) -> None:
     before = names(folder)
     result, as_json = keypose("unbake", *line), keypose("unbake", *line, "--json")
     assert (result.code, result.out) == (as_json.code, "") == (1, "")
     assert result.err.startswith("error: ")
-    assert message in result.err
     assert result.err.count("\n") == 1
-    document = json.loads(as_json.out)
-    failed = document["failed"][0] if "failed" in document else document
-    assert failed["error"] in result.err
+    assert check_json_error(as_json.out, **fields) in result.err
     assert names(folder) == before
 
 
@@ -105,12 +106,14 @@ def test_existing_files_need_overwrite(keypose, folder: Path) -> None:
     assert result.code == 1
     assert result.err.startswith("error: other.bvh: exists already; --overwrite")
     (folder / "x.keys.json").write_text("precious")
+    (folder / "x.glb.keys.json").write_text("precious too")
     for option in ([], ["--no-overwrite"], ["--skip-existing"]):
         result = keypose("unbake", "walk.bvh", "x.glb", "--keys", 4, *option)
         assert result.code == 1
-        assert result.err.startswith("error: x.keys.json: exists already, and another result may need it")
+        assert result.err.startswith("error: x.glb.keys.json: exists already, and another result may need it")
     assert not (folder / "x.glb").exists()
     assert (folder / "x.keys.json").read_text() == "precious"
+    (folder / "x.glb.keys.json").unlink()
     assert keypose("unbake", "walk.bvh", "x.glb", "--keys", 4, "--no-keys").code == 0
     assert (folder / "x.keys.json").read_text() == "precious"
     assert keypose("unbake", "walk.bvh", "x.glb", "--keys", 4, "--skip-existing").code == 0
@@ -119,11 +122,34 @@ def test_existing_files_need_overwrite(keypose, folder: Path) -> None:
     assert kp.load_keyed(folder / "x.keys.json").n_keys == 4
 
 
-def test_keys_of_bvh_files_go_where_it_says_and_nowhere_else(keypose, folder: Path) -> None:
-    (folder / "x.bvh.keys.json").write_text("precious")
-    assert keypose("unbake", "walk.bvh", "x.bvh", "--keys", 4).code == 0
-    assert (folder / "x.bvh.keys.json").read_text() == "precious"
-    assert kp.load_keyed(folder / "x.keys.json").n_keys == 4
+def test_a_second_try_keeps_the_keys_of_the_first(keypose, folder: Path) -> None:
+    """Another format or number of keys is not refused, and each result gets its own detail back."""
+    assert keypose("unbake", "walk.bvh", "x.glb", "--keys", 4).code == 0
+    first = (folder / "x.keys.json").read_bytes()
+    second = keypose("unbake", "walk.bvh", "x.gltf", "--keys", 6, "--json")
+    assert second.code == 0
+    assert json.loads(second.out)["unbaked"][0]["keys_file"] == "x.gltf.keys.json"
+    assert (folder / "x.keys.json").read_bytes() == first
+    for name, n_keys in (("x.glb", 4), ("x.gltf", 6)):
+        rebaked = json.loads(keypose("rebake", name, "final.bvh", "--overwrite", "--json").out)
+        assert (rebaked["keys"], rebaked["original_keys"]) == (n_keys, n_keys), name
+    assert keypose("unbake", "walk.bvh", "x.glb", "--keys", 5, "--overwrite").code == 0
+    assert kp.load_keyed(folder / "x.keys.json").n_keys == 5
+    assert keypose("unbake", "walk.bvh", "x.gltf", "--keys", 7, "--overwrite").code == 0
+    assert [kp.load_keyed(folder / f"x{each}.keys.json").n_keys for each in ("", ".gltf")] == [5, 7]
+    (folder / "x.glb").unlink()
+    assert keypose("unbake", "walk.bvh", "x.glb", "--keys", 6, "--overwrite").code == 0
+    assert [kp.load_keyed(folder / f"x{each}.keys.json").n_keys for each in ("", ".glb")] == [5, 6]
+
+
+def test_results_do_not_share_a_keys_file(keypose, folder: Path) -> None:
+    (folder / "walk.keys.json").write_text("precious")
+    kp.save(kp.load(folder / "walk.bvh"), folder / "walk.glb.bvh")
+    before = names(folder)
+    result = keypose("unbake", "walk.bvh", "walk.glb.bvh", ".", "--to", "glb", "--keys", 4)
+    assert result.code == 1
+    assert result.err.startswith("error: walk.glb.keys.json: would hold the keys of both walk.glb and walk.glb.glb")
+    assert names(folder) == before
 
 
 def test_a_run_that_is_repeated(keypose, folder: Path) -> None:
@@ -149,19 +175,19 @@ def test_a_folder_of_keys_is_captures_again(keypose, folder: Path) -> None:
     assert keypose("unbake", "walk.bvh", "keys/walk.keys.json", "--keys", 4).code == 0
     assert keypose("unbake", "keys", "out", "--to", "bvh", "--keys", 9).code == 0
     assert kp.load_keyed(folder / "out" / "walk.keys.json").n_keys == 9
-    result = keypose("unbake", "keys", "keys", "--to", "bvh")
-    assert result.code == 1
-    assert "is to be unbaked itself" in result.err
+    assert keypose("unbake", "keys", "keys", "--to", "bvh", "--keys", 9).code == 0
+    assert names(folder / "keys") == ["walk.bvh", "walk.bvh.keys.json", "walk.keys.json"]
+    assert [kp.load_keyed(folder / "keys" / f"walk{each}.keys.json").n_keys for each in ("", ".bvh")] == [4, 9]
 
 
 def test_a_clip_is_not_replaced_by_its_own_keys(keypose, folder: Path) -> None:
-    assert keypose("unbake", "walk.bvh", "few.keys.json", "--keys", 4).code == 0
-    before = (folder / "few.keys.json").read_bytes()
-    result = keypose("unbake", "few.keys.json", "few.bvh", "--keys", 6, "--overwrite")
+    assert keypose("unbake", "walk.bvh", "few.bvh.keys.json", "--keys", 4).code == 0
+    before = (folder / "few.bvh.keys.json").read_bytes()
+    result = keypose("unbake", "few.bvh.keys.json", "few.bvh", "--keys", 6, "--overwrite")
     assert result.code == 1
-    assert "few.keys.json: is to be unbaked itself" in result.err
-    assert (folder / "few.keys.json").read_bytes() == before
-    assert keypose("unbake", "few.keys.json", "few.bvh", "--keys", 6, "--no-keys").code == 0
+    assert "few.bvh.keys.json: is to be unbaked itself" in result.err
+    assert (folder / "few.bvh.keys.json").read_bytes() == before
+    assert keypose("unbake", "few.bvh.keys.json", "few.bvh", "--keys", 6, "--no-keys").code == 0
 
 
 @pytest.mark.parametrize("error", [OSError("disk full"), KeyboardInterrupt()], ids=["fails", "interrupted"])
@@ -169,10 +195,10 @@ def test_both_files_or_none(keypose, folder: Path, monkeypatch: pytest.MonkeyPat
     before = names(folder)
     real = batch.save
 
-    def save(what: kp.KeyedMotion, path: Path) -> None:
+    def save(what: kp.KeyedMotion, path: Path, **options: Any) -> None:
         if path.suffix == ".glb":
             raise error
-        real(what, path)
+        real(what, path, **options)
 
     monkeypatch.setattr(batch, "save", save)
     result = keypose("unbake", "walk.bvh", "x.glb", "--keys", 4)
@@ -193,7 +219,7 @@ def test_interrupted_run_prints_remaining_files(keypose, folder: Path, monkeypat
     result = keypose("unbake", "walk.bvh", "other.bvh", "out", "--to", "bvh", "--keys", 4, "--jobs", 1)
     assert result.code == 130
     assert names(folder / "out") == ["walk.bvh", "walk.keys.json"]
-    assert "interrupted with 1 files to go; --skip-existing continues from here" in result.err
+    assert "interrupted with 1 file to go; --skip-existing continues from here" in result.err
     assert "1 of 2 clips unbaked" in result.out
 
 

@@ -13,8 +13,9 @@ import keypose as kp
 from keypose.api.compare import Comparison
 from keypose.batch import compare as compare_module
 from keypose.cli import compare
+from support.errors import Pattern, check_json_error
 
-QUICK = ("--methods", "uniform,salient-inbetween,pca", "--percent", "80,90", "--no-curves")
+QUICK = ("--methods", "uniform,salient-inbetween,pca", "--removed-percent", "80,90", "--no-curves")
 
 
 @pytest.fixture
@@ -156,25 +157,38 @@ def test_when_nothing_can_be_read_nothing_is_written(keypose, tmp_path: Path):
 
 def test_method_with_fewer_keys_is_marked(keypose, takes):
     kp.save(kp.concatenate([kp.demo_motion(fps=20)[:1]] * 30), takes / "still.bvh")
-    result = keypose("compare", takes / "still.bvh", "--methods", "farthest", "--percent", "80", "--no-curves")
+    result = keypose("compare", takes / "still.bvh", "--methods", "farthest", "--removed-percent", "80", "--no-curves")
     assert result.code == 0 and "0.00/0.00*" in result.out
-    assert "farthest: 1 key in place of 6: farthest has 1 to 1 keys here" in result.out
+    assert "farthest: 1 key in place of 6: farthest has 1 key here" in result.out
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fields"),
     [
-        (("--methods", "salien"), "--methods salien is no method; did you mean 'salient'?"),
-        (("--percent", "80,100"), "--percent 100, expected numbers from 0 to below 100"),
-        (("--percent", "most"), "--percent most, expected numbers"),
-        (("--inbetweens", "cubic"), "--inbetweens cubic, expected one of linear, fitted, polished"),
-        (("--fps", "0"), "--fps 0, expected a number above 0"),
-        (("--jobs", "0"), "--jobs 0, expected at least 1"),
+        (
+            ("--methods", "salien"),
+            {"option": "methods", "value": "salien", "hint": Pattern("^did you mean 'salient'.")},
+        ),
+        (
+            ("--removed-percent", "80,100"),
+            {"option": "removed_percent", "value": "100", "expected": "numbers from 0 to below 100, such as 80,90"},
+        ),
+        (
+            ("--removed-percent", "most"),
+            {"option": "removed_percent", "value": "most", "expected": "numbers from 0 to below 100, such as 80,90"},
+        ),
+        (
+            ("--inbetweens", "cubic"),
+            {"option": "inbetweens", "value": "cubic", "expected": "one of linear, fitted, polished"},
+        ),
+        (("--fps", "0"), {"option": "fps", "value": 0.0, "expected": "a number above 0"}),
+        (("--jobs", "0"), {"option": "jobs", "value": 0, "expected": "at least 1"}),
     ],
 )
-def test_contradictory_options_are_refused(keypose, takes, arguments, message):
-    result = keypose("compare", takes, *arguments)
-    assert result.code == 2 and message in result.err and result.out == ""
+def test_contradictory_options_are_refused(keypose, takes, arguments, fields):
+    result, as_json = keypose("compare", takes, *arguments), keypose("compare", takes, *arguments, "--json")
+    assert (result.code, result.out, as_json.code) == (2, "", 2)
+    assert result.err.startswith(f"error: {check_json_error(as_json.out, **fields)}\n")
 
 
 def test_files_that_are_there_stay(keypose, takes, tmp_path: Path):

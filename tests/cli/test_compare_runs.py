@@ -15,7 +15,7 @@ from keypose.formats import base
 from keypose.formats.base import write_atomically
 from support.errors import raises
 
-QUICK = ("--methods", "uniform", "--percent", "80", "--no-curves", "--inbetweens", "linear", "--jobs", "1")
+QUICK = ("--methods", "uniform", "--removed-percent", "80", "--no-curves", "--inbetweens", "linear", "--jobs", "1")
 
 
 @pytest.fixture
@@ -110,7 +110,7 @@ def test_exclusive_writing_takes_no_place_that_is_taken(tmp_path: Path, monkeypa
         monkeypatch.setattr(base.os, "link", refuse_link)
     path = tmp_path / "rows.csv"
     write_atomically(path, b"first", overwrite=False)
-    with raises(kp.FileError, code="write_failed", path=str(path)):
+    with raises(kp.FileError, code="exists", path=str(path)):
         write_atomically(path, b"second", overwrite=False)
     assert path.read_bytes() == b"first" and [each.name for each in tmp_path.iterdir()] == ["rows.csv"]
     write_atomically(path, b"third")
@@ -140,7 +140,7 @@ def test_a_wrong_suffix_has_one_exit_code_everywhere(keypose, takes: Path, monke
         assert f"{arguments[2]} out.xyz, expected a name that ends in {suffix}" in result.err
 
 
-@pytest.mark.parametrize("verb", ["timeline", "curves", "error-curve", "strip"])
+@pytest.mark.parametrize("verb", ["timeline", "curves", "path", "error-curve", "strip"])
 @pytest.mark.parametrize(
     ("option", "value"), [("--width-px", "nan"), ("--width-px", "-1"), ("--scale", "1000"), ("--scale", "nan")]
 )
@@ -157,6 +157,7 @@ def test_sizes_are_checked_before_the_file_is_read(keypose, tmp_path: Path, verb
         ("timeline", "--row-px", "1"),
         ("curves", "--panel-px", "9999"),
         ("error-curve", "--height-px", "nan"),
+        ("path", "--height-px", "1"),
         ("strip", "--height-px", "nan"),
         ("strip", "--ghosts", "1000000000"),
         ("strip", "--size-px", "1x1"),

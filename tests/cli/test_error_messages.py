@@ -10,8 +10,12 @@ from pathlib import Path
 import pytest
 
 import keypose as kp
+from keypose.cli.app import app
+from keypose.cli.commands import running_command
 from keypose.cli.error_text import error_fields, format_flag, render_error
 from keypose.errors import UNSET, Hint, OptionError, UnknownJoint
+from keypose.options import LoadOptions
+from keypose.options.compare import ComparisonOptions
 from support import acclaim
 from support.c3d_writer import C3D, rotating_segments, walk
 from support.usd_files import usda
@@ -58,7 +62,7 @@ def bvh(folder: Path) -> Path:
 @pytest.mark.parametrize(
     ("make", "options", "message"),
     [
-        (amc, [], "120 fps is assumed (the option fps sets another)"),
+        (amc, [], "120 fps is assumed (the option fps, on the command line --read-fps, sets another)"),
         (amc_without_skeleton, [], "found none; give it with --asf FILE"),
         (c3d_with_gaps, ["--gaps", "refuse"], "expected no gaps; --gaps fill fills them"),
         (c3d_of_two_kinds, [], "in the file too; the animation 'rotations' reads"),
@@ -96,6 +100,35 @@ def test_messages_name_options(
     assert not PYTHON.search(json.dumps(document))
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["walk.bvh", "x"], "x: no suffix, expected one of .bvh, "),
+        (["walk.bvh", "x.glbb"], "; did you mean .glb?"),
+        (["walk.bvh", "x.BHV"], "; did you mean .bvh?"),
+        (["walk.bvh", "out", "--to", "gbl"], "--to: cannot write '.gbl'"),
+        (["walk.bvh", "out", "--to", "gbl"], "; did you mean .glb?"),
+        (["walk.bvh", "x.c3d"], "x.c3d: .c3d files can be read, but not written, expected one of .bvh"),
+        (["wlak.bvh", "x.glb"], "wlak.bvh: no such file; did you mean walk.bvh?"),
+        (["walk.bvh", "x.bvh", "--range", "1000:"], "--range 1000: holds no frame: the clip has 8 (0 to 7)"),
+        (["walk.bvh", "x.bvh", "--range", ":0"], "--range :0 holds no frame"),
+        (["walk.bvh", "x.bvh", "--range", "5:2"], "--range 5:2 holds no frame"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_suggestions(
+    keypose, clip, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], message: str
+) -> None:
+    clip("walk.bvh"), clip("other.bvh")
+    monkeypatch.chdir(tmp_path)
+    before = sorted(tmp_path.iterdir())
+    result = keypose("convert", *arguments)
+    assert result.code == 1
+    assert message in result.err
+    assert result.err.count("\n") == 1
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_rate_beyond_the_limits_names_the_option(keypose, tmp_path: Path) -> None:
     result = keypose("convert", bvh(tmp_path), tmp_path / "x.bvh", "--fps", "1e6")
     assert result.err.endswith("raise it: --limit frames=NUMBER\n")
@@ -111,24 +144,59 @@ def test_demo_with_invalid_options(keypose, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("option", "value", "text"),
+    ("command", "option", "value", "text"),
     [
-        ("max_keys", 0, "--max-keys 0"),
-        ("weights", {"hands": -1.0}, "--weight hands=-1"),
-        ("pins", UNSET, "--pin"),
-        ("fps", 0.0, "--read-fps 0"),
-        ("sigma_s", -1, "--set sigma_s=-1"),
-        ("top_only", True, "--set top_only=true"),
-        ("loop", True, "--loop"),
-        ("rank", True, "--rank"),
-        ("rank", "x", "--set rank=x"),
-        ("animation", "two words", "--animation 'two words'"),
-        ("factor", 0.0, "factor 0"),
-        ("width_px", 3, "--width-px 3"),
+        ("keys", "max_keys", 0, "--max-keys 0"),
+        ("keys", "weights", {"hands": -1.0}, "--weight hands=-1"),
+        ("keys", "pins", UNSET, "--pin"),
+        ("keys", "frames", "3:", "--range 3:"),
+        ("keys", "sigma_s", -1, "--set sigma_s=-1"),
+        ("keys", "top_only", True, "--set top_only=true"),
+        ("keys", "threshold", 0, "--threshold 0"),
+        ("strip", "threshold", 0, "--set threshold=0"),
+        ("keys", "loop", True, "--loop"),
+        ("strip", "rank", True, "--rank"),
+        ("strip", "rank", "x", "--set rank=x"),
+        ("keys", "rank", "x", "--set rank=x"),
+        ("convert", "fps", 0.0, "--fps 0"),
+        ("compare", "fps", 0.0, "--fps 0"),
+        ("demo", "fps", 0.0, "--fps 0"),
+        ("strip", "fps", 0.0, "--read-fps 0"),
+        ("convert", "reference_pose", True, "--write-reference-pose"),
+        ("convert", "reference_pose", "x", "--reference-pose x"),
+        ("unbake", "residual", False, "--no-residual"),
+        ("rebake", "residual", 20.0, "--residual 20"),
+        ("info", "animation", "two words", "--animation 'two words'"),
+        ("swings", "factor", 0.0, "factor 0"),
+        ("strip", "width_px", 3, "--width-px 3"),
+        ("library add", "tags", UNSET, "--tag"),
+        ("methods", "width_px", 3, "--width-px 3"),
+        ("", "width_px", 3, "--width-px 3"),
     ],
 )
-def test_options_as_they_are_typed(option: str, value: object, text: str) -> None:
-    assert format_flag(option, value) == text
+def test_options_as_they_are_typed(command: str, option: str, value: object, text: str) -> None:
+    with running_command(app, command.split()):
+        assert format_flag(option, value) == text
+
+
+@pytest.mark.parametrize("command", ["convert", "unbake", "report", "swings", "compare", "strip", ""])
+def test_a_class_of_options_decides_between_flags_with_the_same_keyword(command: str) -> None:
+    with running_command(app, command.split()):
+        assert format_flag("fps", 0.0, option_class=LoadOptions) == "--read-fps 0"
+        if command in ("compare", ""):
+            assert format_flag("fps", 0.0, option_class=ComparisonOptions) == "--fps 0"
+
+
+@pytest.mark.parametrize("command", ["convert", "unbake", "report", "compare"])
+@pytest.mark.parametrize("flag", ["--fps", "--read-fps"])
+@pytest.mark.parametrize("rate", ["0", "1e9"])
+def test_messages_name_the_flag_that_was_typed(keypose, tmp_path: Path, command: str, flag: str, rate: str) -> None:
+    out = () if command in ("report", "compare") else (tmp_path / "x.glb",)
+    result = keypose(command, bvh(tmp_path), *out, flag, rate)
+    if (command, flag, rate) == ("compare", "--fps", "1e9"):  # a maximum rate
+        assert result.code == 0
+        return
+    assert f" {flag} {float(rate):.12g}, expected a number " in result.err
 
 
 def test_an_error_for_users_of_the_command_line() -> None:

@@ -63,8 +63,8 @@ def test_the_example_runs(capfd: pytest.CaptureFixture[str]) -> None:
     (example,) = re.findall(r"```python\n(.*?)```", PAGE, re.S)
     names: dict[str, object] = {}
     exec(compile(example, "docs/library.md", "exec"), names)
-    assert capfd.readouterr().out.splitlines()[:2] == ["1 1 ()", "kick 3.0 ()"]
-    assert names["poses"][0].name == "kick"  # type: ignore[index]
+    assert capfd.readouterr().out.splitlines()[:2] == ["1 1 ()", "demo-kick 3.0 ()"]
+    assert names["poses"][0].name == "demo-kick"  # type: ignore[index]
     assert 0 < names["found"].n_frames <= 90  # type: ignore[attr-defined]
 
 

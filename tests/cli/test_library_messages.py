@@ -18,6 +18,7 @@ from keypose.library.blobs.folder import FolderBlobs
 from keypose.library.library import Library
 from keypose.library.search.hits import Hit, MatchDetails
 from keypose.library.search.swing_overlap import SwingMatch
+from keypose.model import Note
 
 
 @pytest.fixture(autouse=True)
@@ -47,6 +48,36 @@ def render_lines(table: object, width: int) -> list[str]:
     with console.capture() as captured:
         console.print(table)
     return captured.get().splitlines()
+
+
+def test_nothing_is_added_where_the_bytes_of_all_clips_are_gone(keypose: Callable, filled_library: Path) -> None:
+    Path("clips.db.blobs").rename("away")
+    kp.save(kp.demo_motion(fps=10)[:9], "new.bvh")
+    for file in ("new.bvh", "takes"):
+        result = keypose("library", "add", file)
+        assert result.code == 1 and result.err.strip().endswith(
+            "clips.db.blobs: the files of all clips are missing, expected a mounted disk with them and the file "
+            "keypose-library; keypose library rebuild accepts an empty place, if they are lost for good"
+        )
+    assert not Path("clips.db.blobs").exists() and "3 clips" in keypose("library", "list").out
+
+
+def test_rebuild_repairs_a_file_that_cannot_be_opened(keypose: Callable, filled_library: Path) -> None:
+    data = bytearray(filled_library.read_bytes())
+    data[3] ^= 1
+    filled_library.write_bytes(data)
+    for command in ("list", "verify"):
+        result = keypose("library", command)
+        assert result.code == 1 and result.err.strip().endswith(
+            "keypose library rebuild copies what can be read into a new file"
+        )
+    result = keypose("library", "rebuild", "--jobs", 1)
+    assert result.code == 0 and "what could be read was copied into a new file" in result.err
+    assert keypose("library", "verify").out == "3 clips, all sound\n"
+    Path("photo.jpg").write_bytes(b"\xff\xd8" * 900)
+    result = keypose("library", "rebuild", "--library", "photo.jpg")
+    assert result.code == 1 and "is no library, expected a file that keypose library add has made" in result.err
+    assert Path("photo.jpg").read_bytes() == b"\xff\xd8" * 900
 
 
 def test_reader_warnings_are_printed_once_per_kind(keypose: Callable) -> None:
@@ -84,6 +115,16 @@ def test_many_kinds_are_cut_and_counted() -> None:
     assert len(lines) == 21 and lines[-1] == "and 12 more; --json has all"
 
 
+def test_notes_with_the_same_code_are_one_line() -> None:
+    lines: list[str] = []
+    summary = MessageSummary()
+    for n in range(3):
+        summary.add_note(f"{n}.glb", Note(f"not read: prop {n}", "not_read"))
+        summary.add_note(f"{n}.glb", Note("a pose apart", "reference_pose"))
+    summary.print(lines.append)
+    assert lines == ["0.glb: not read: prop 0 (and the like in 2 more files)", "3 files: a pose apart"]
+
+
 @pytest.mark.data
 def test_load_options_are_applied(keypose: Callable, data_dir: Path) -> None:
     amc = data_dir / "asf-amc" / "mismatch" / "02_01.amc"
@@ -95,7 +136,7 @@ def test_load_options_are_applied(keypose: Callable, data_dir: Path) -> None:
     assert any("stored as lossless .kps" in note for note in clip["notes"])
     fox = data_dir / "gltf" / "Fox.glb"
     assert "of 3 animations the first, 'Survey', is read" in keypose("library", "add", fox).err
-    assert "1 of 1 files added" in keypose("library", "add", fox, "--animation", "Walk").out
+    assert "1 of 1 file added" in keypose("library", "add", fox, "--animation", "Walk").out
     assert [clip["name"] for clip in json.loads(keypose("library", "list", "fox", "--json").out)["clips"]] == [
         "Fox", "Fox: Walk",
     ]  # fmt: skip
@@ -105,7 +146,7 @@ def test_load_options_are_applied(keypose: Callable, data_dir: Path) -> None:
 
 def test_existing_files_are_counted_by_change(keypose: Callable, filled_library: Path) -> None:
     result = keypose("library", "add", "takes", "--jobs", 1, "--tag", "a,b", "--tag-folders")
-    assert re.search(r": 0 of 3 files added, 3 existing \(3 of them with new names, tags or notes\) in ", result.out)
+    assert re.search(r": 0 of 3 files added, 3 existing \(3 of them with new metadata\) in ", result.out)
     with Library(filled_library) as library:
         assert library.clip("cut").tags == ("a", "b", "kicks") and library.clip("walk").tags == ("a", "b")
         blob = library.clip("walk").blob
@@ -159,6 +200,31 @@ def test_unknown_tags_are_reported(keypose: Callable, filled_library: Path) -> N
     assert keypose("library", "list", "--tag", "a,,b").code == 2
 
 
+@pytest.mark.parametrize(
+    "words", [["list", "wlak"], ["search", "--words", "wlak"], ["export", "out", "--words", "wlak"]]
+)
+def test_unknown_words_are_reported(keypose: Callable, filled_library: Path, words: list[str]) -> None:
+    result = keypose("library", *words)
+    assert (result.code, result.err) == (0, "note: no clip has the word 'wlak'; did you mean walk?\n")
+    assert keypose("library", words[0], *words[1:-1], "walk").err == ""
+
+
+@pytest.mark.parametrize(
+    "command",
+    [["show", "{}"], ["tag", "{}", "--add", "x"], ["rename", "{}", "x"], ["describe", "{}", "--note", "x"],
+     ["remove", "{}", "--yes"], ["export", "out", "{}"], ["search", "{}"]],
+    ids=" ".join,
+)  # fmt: skip
+@pytest.mark.parametrize("name", ["wlak", "WALK", "Wal"])
+def test_every_command_suggests_clips_with_similar_names(
+    keypose: Callable, filled_library: Path, command: list[str], name: str
+) -> None:
+    result = keypose("library", *(word.format(name) for word in command))
+    assert result.code == 1
+    assert result.err.startswith(f"error: no clip '{name}' in the library")
+    assert result.err.endswith("; did you mean 'walk'?\n")
+
+
 def test_truncated_lists_print_the_total(keypose: Callable, filled_library: Path) -> None:
     assert "\n2 of 3 clips, 40 frames, 4.00 s\n" in keypose("library", "list", "--limit", 2).out
     assert "\n1 of 3 clips, " in keypose("library", "list", "--skip", 2).out
@@ -199,7 +265,7 @@ def test_hits_of_one_name_have_hashes(keypose: Callable) -> None:
             library.add(motion, name=name)
         known = {clip.hash: clip.name for clip in library}
     kp.save(kp.demo_motion(fps=30)[32:118], "query.bvh")
-    text = keypose("library", "search", "query.bvh", "--no-deduplicate").out
+    text = keypose("library", "search", "query.bvh", "--no-deduplicate", "--joints", "legs").out
     assert all(digest[:8] in text for digest in known)
     hits = json.loads(keypose("library", "search", "query.bvh", "--json").out)["hits"]
     (copies,) = [hit["duplicates"] for hit in hits if hit["duplicates"]]

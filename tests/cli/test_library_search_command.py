@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import keypose as kp
 from keypose.library.library import Library
-from support.errors import check_usage_error
+from support.errors import Pattern, check_json_error, check_usage_error
 from support.html_pages import Page
 
 SPANS = {"walk": (20, 80), "kick": (180, 240), "turn_left": (100, 130), "stroll": (30, 90)}
@@ -62,11 +64,12 @@ def names(hits: list[dict]) -> list[str]:
 
 
 def test_the_nearest_comes_first(search_hits: Callable, query: Path) -> None:
-    hits = search_hits(query)
-    assert names(hits)[0] == "kick" and sorted(names(hits)) == ["kick", "turn_left", "walk"]
+    assert names(search_hits(query)) == ["kick", "turn_left"]  # a walk has nothing in common with it
+    hits = search_hits(query, "--joints", "legs")
+    assert names(hits)[0] == "kick" and sorted(names(hits)) == ["kick", "stroll", "turn_left"]
     also = {hit["clip"]["name"]: [copy["name"] for copy in hit["duplicates"]] for hit in hits}
-    assert also == {"kick": [], "turn_left": [], "walk": ["stroll"]}
-    assert sorted(names(search_hits(query, "--no-deduplicate"))) == sorted(SPANS)
+    assert also == {"kick": [], "turn_left": [], "stroll": ["walk"]}
+    assert sorted(names(search_hits(query, "--joints", "legs", "--no-deduplicate"))) == sorted(SPANS)
     scores = [hit["score"] for hit in hits]
     assert scores == sorted(scores, reverse=True) and all(0 <= score <= 1 for score in scores)
     assert 0 <= hits[0]["start"] < hits[0]["end"] <= 60
@@ -203,25 +206,52 @@ def test_a_wrong_command_line_is_exit_code_2(keypose: Callable, line: str, messa
     result = keypose("library", "search", *line.split())
     assert (result.code, result.out) == (2, "")
     assert result.err.splitlines()[0] == f"error: {message}"
-    check_usage_error(json.loads(keypose("library", "search", *line.split(), "--json").out), message)
+    check_usage_error("library search", json.loads(keypose("library", "search", *line.split(), "--json").out), message)
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "fields"),
     [
-        ("kuck", "no clip 'kuck' in the library, nor is there such a file; did you mean 'kick'?"),
-        ("nobody", "no clip 'nobody' in the library, nor is there such a file"),
-        (".", ".: is a folder, expected a motion file or a clip of the library"),
-        ("kick --part 9:9", "--part 9:9, expected frames within 0:60, the first before the last"),
-        ("kick --part 50:61", "--part 50:61, expected frames within 0:60, the first before the last"),
-        ("kick --pose 60", "--pose 60, expected a frame from 0 to 59"),
-        ("kick --html no/x.html", "no: no such folder"),
-        ("kick --html x.txt", "x.txt: a report is written as one of .html, .htm"),
+        (
+            "kuck",
+            {
+                "code": "unknown_clip",
+                "error": Pattern("^no clip 'kuck' in the library"),
+                "hint": "did you mean 'kick'?",
+            },
+        ),
+        (
+            "nobody",
+            {"code": "unknown_clip", "error": Pattern("no clip 'nobody' in the library, nor is there such a file")},
+        ),
+        (
+            ".",
+            {
+                "code": "not_a_file",
+                "error": Pattern("is a folder"),
+                "expected": "a motion file or a clip of the library",
+            },
+        ),
+        ("pipe.bvh", {"code": "not_a_file", "error": "pipe.bvh: is not a regular file"}),
+        (
+            "kick --part 9:9",
+            {"option": "part", "value": "9:9", "expected": "frames within 0:60, the first before the last"},
+        ),
+        (
+            "kick --part 50:61",
+            {"option": "part", "value": "50:61", "expected": "frames within 0:60, the first before the last"},
+        ),
+        ("kick --pose 60", {"option": "pose", "value": 60, "expected": "a frame from 0 to 59"}),
+        ("kick --html no/x.html", {"code": "file", "error": "no: no such folder"}),
+        ("kick --html x.txt", {"code": "unwritable", "error": Pattern("^x.txt: a report is written as one of .html")}),
     ],
 )
-def test_what_cannot_be_done_is_exit_code_1(keypose: Callable, line: str, message: str) -> None:
-    result = keypose("library", "search", *line.split())
-    assert (result.code, result.out, result.err) == (1, "", f"error: {message}\n")
+def test_what_cannot_be_done_is_exit_code_1(keypose: Callable, line: str, fields: dict[str, Any]) -> None:
+    os.mkfifo("pipe.bvh")
+    arguments = ("library", "search", *line.split())
+    result, as_json = keypose(*arguments), keypose(*arguments, "--json")
+    error = check_json_error(as_json.out, **fields)
+    assert (result.code, result.out, result.err) == (1, "", f"error: {error}\n")
     assert not Path("x.html").exists()
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import keypose as kp
 from keypose.storage.error import largest_error
-from support.errors import check_usage_error
+from support.errors import check_json_error, check_usage_error
 from support.storage_cases import damaged_copy, document, names
 
 
@@ -83,7 +84,7 @@ def test_compress_usage_errors(
     result = keypose("compress", *line)
     assert (result.code, result.out) == (2, "")
     assert message in result.err.splitlines()[0]
-    check_usage_error(json.loads(keypose("compress", *line, "--json").out), message)
+    check_usage_error("compress", json.loads(keypose("compress", *line, "--json").out), message)
 
 
 def test_a_clip_that_is_not_there(keypose, clip, tmp_path: Path) -> None:
@@ -94,21 +95,40 @@ def test_a_clip_that_is_not_there(keypose, clip, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "message"),
+    ("line", "fields"),
     [
-        (["a.kps"], "expected the files to restore, and the output"),
-        (["a.kps", "b.bvh", "--from-s", "-1"], "expected seconds from the clip's start"),
-        (["a.kps", "b.bvh", "--from-s", "3", "--to-s", "2"], "expected a later time than 3 s"),
-        (["a.kps", "b.bvh", "--overwrite", "--skip-existing"], "cannot be combined with"),
-        (["a.kps", "b.kps"], "b.kps would be compressed again"),
-        (["a.kps", "c.kps", "out"], "expected the format of the files in it, such as --to glb"),
+        (
+            ["a.kps"],
+            {
+                "code": "missing_argument",
+                "expected": "the files to restore, and the output",
+                "hint": "keypose restore IN OUT",
+            },
+        ),
+        (
+            ["a.kps", "b.bvh", "--from-s", "-1"],
+            {"option": "from_s", "value": -1.0, "expected": "seconds from the clip's start, 0 or more"},
+        ),
+        (
+            ["a.kps", "b.bvh", "--from-s", "3", "--to-s", "2"],
+            {"option": "to_s", "value": 2.0, "expected": "a later time than 3 s, where the part begins"},
+        ),
+        (["a.kps", "b.bvh", "--overwrite", "--skip-existing"], {"code": "conflicting_options", "option": "overwrite"}),
+        (
+            ["a.kps", "b.kps"],
+            {"code": "usage", "expected": "another format; to change the tolerance, use keypose compress"},
+        ),
+        (
+            ["a.kps", "c.kps", "out"],
+            {"code": "missing_argument", "expected": "the format of the files in it, such as --to glb"},
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_restore_usage_errors(
-    keypose, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: list[str], message: str
+    keypose, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: list[str], fields: dict[str, Any]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    result = keypose("restore", *line)
-    assert (result.code, result.out) == (2, "")
-    assert message in result.err.splitlines()[0]
+    result, as_json = keypose("restore", *line), keypose("restore", *line, "--json")
+    assert (result.code, result.out, as_json.code) == (2, "", 2)
+    assert result.err.splitlines()[0] == f"error: {check_json_error(as_json.out, **fields)}"

@@ -150,7 +150,7 @@ def test_one_clip_that_is_interrupted(keypose, short: Path, tmp_path: Path, monk
     def interrupt(self: object, done: float) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("keypose.cli.runner.ProgressBar.update_part", interrupt)
+    monkeypatch.setattr("keypose.cli.runner.ProgressBar.update_fraction", interrupt)
     result = keypose("compress", short, tmp_path / "x.kps")
     assert (result.code, result.out) == (130, "")
     assert result.err == f"note: interrupted; {tmp_path / 'x.kps'} was not written\n"

@@ -27,7 +27,7 @@ from keypose.formats import Limits
 from keypose.formats.base import read_bytes, warn_caller, write_atomically
 from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
-from keypose.validation import check_int
+from keypose.validation import check_callback, check_int, check_items
 
 CLIPS_PER_JOB = 4  # compensates CLIPS_PER_WORKER of ``default_jobs``, as here a worker is worth starting for one clip
 Clip = Motion | str | PathLike[str]
@@ -120,6 +120,7 @@ def compare(
     interrupted run resumes from there, and unchanged clips are not measured again. ``on_clip`` is called with the
     number of finished clips and of all clips. A clip that cannot be read or compared raises a KeyposeError.
     """
+    check_callback("on_clip", on_clip)
     settings = build_compare_options(methods, removed_percent, inbetweens, curves=curves, fps=fps, frames=frames)
     clips = _parse_clips(motions)
     cache = None if cache_folder is None else CompareCache(_parse_cache_folder(cache_folder))
@@ -138,22 +139,23 @@ def compare(
 
 
 def _parse_cache_folder(cache_folder: str | PathLike[str]) -> Path:
-    folder = Path(cache_folder) if isinstance(cache_folder, str | os.PathLike) else None
-    if folder is None or "\0" in str(folder):
-        raise OptionError(option="cache_folder", value=cache_folder, expected="the name of a folder")
-    return folder
+    try:
+        if b"\0" not in os.fsencode(cache_folder):
+            return Path(cache_folder)
+    except (TypeError, UnicodeEncodeError):
+        pass
+    raise OptionError(option="cache_folder", value=cache_folder, expected="the name of a folder")
 
 
 def _parse_clips(motions: Clip | Iterable[Clip]) -> list[Path | Motion]:
-    clips = [motions] if isinstance(motions, Motion | str | os.PathLike) else motions
-    if not isinstance(clips, Iterable):
-        raise OptionError(type(clips).__name__, expected="Motions or paths of motion files")
-    clips = list(clips)
+    is_single = isinstance(motions, Motion | str | os.PathLike)
+    expected = "Motions or paths of motion files"
+    clips = (motions,) if is_single else check_items("motions", motions, expected)
     if not clips:
-        raise OptionError("no motion", expected="at least one Motion or path")
+        raise OptionError("no motion", option="motions", expected="at least one Motion or path")
     for clip in clips:
         if not isinstance(clip, Motion | str | os.PathLike):
-            raise OptionError(type(clip).__name__, expected="Motions or paths of motion files")
+            raise OptionError(option="motions", value=clip, expected=expected)
     return [each if isinstance(each, Motion) else Path(fspath(each)) for each in clips]
 
 

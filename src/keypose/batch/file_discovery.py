@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
-from keypose.errors import FileError, OptionError
-from keypose.formats import acclaim, keys_json, load, readable_suffixes, swings_json
+from keypose.errors import FileError, KeyposeError, OptionError
+from keypose.formats import acclaim, keys_json, list_animations, load, readable_suffixes, swings_json
+from keypose.limits import Limits
 from keypose.model import Motion
 from keypose.options import LoadOptions
 
@@ -22,7 +23,16 @@ KEYS_SUFFIXES = keys_json.FORMAT.all_suffixes
 SWINGS_SUFFIXES = swings_json.FORMAT.all_suffixes
 
 MIN_SIMILARITY = 0.7  # ratio of difflib; 1 is equal
+_UNSAFE = re.compile(r'[\\/:*?"<>|\x00-\x1f]')  # in file names of some system
 MAX_NAMES = 5_000  # read from a folder
+
+
+@dataclass(frozen=True)
+class AnimationName:
+    """One of several animations in a file."""
+
+    index: int
+    name: str  # unique in the file, and valid in the name of a file
 
 
 @dataclass(frozen=True)
@@ -31,6 +41,7 @@ class ClipFile:
 
     path: Path
     relative: Path
+    animation: AnimationName | None = None  # one of several in the file
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,33 @@ def discover_clips(names: Sequence[str]) -> ClipFiles:
         except FileError as error:
             problems.append(error)
     return ClipFiles(tuple(files.values()), tuple(problems))
+
+
+def split_animations(path: Path, limits: Limits) -> tuple[AnimationName, ...]:
+    """Return the animations of a file with several, with different names for files; empty for one with one motion.
+
+    It is empty for a file that cannot be read, too: the job that reads it reports the error.
+    """
+    try:
+        names = list_animations(path, limits=limits)
+    except KeyposeError:
+        names = ()
+    if len(names) < 2:
+        return ()
+    used: set[str] = set()
+    animations = []
+    for k, name in enumerate(names):
+        unique = _UNSAFE.sub("_", name).strip(" .") or str(k)
+        if unique.casefold() in used:
+            unique += f"-{k}"
+        used.add(unique.casefold())
+        animations.append(AnimationName(k, unique))
+    return tuple(animations)
+
+
+def clip_path(path: Path, animation: AnimationName | None) -> Path:
+    """Return the name of one of several animations as a clip of its own: ``Knight-Idle.glb`` for ``Knight.glb``."""
+    return path if animation is None else path.with_name(f"{stem(path.name)}-{animation.name}{path.suffix}")
 
 
 def _expand_name(name: str, problems: list[FileError]) -> Iterator[ClipFile]:

@@ -16,6 +16,7 @@ from keypose.formats import FORMATS
 from keypose.formats.base import GZIP_MAGIC, SNIFF_BYTES
 from keypose.model import Motion, Skeleton, list_notes
 from keypose.options import LoadOptions
+from keypose.validation import check_regular_file
 
 
 @dataclass(frozen=True)
@@ -146,11 +147,16 @@ def _build_tree(skeleton: Skeleton) -> tuple[JointInfo, ...]:
 def detect_format_name(path: Path) -> str:
     """Return the name of the format that the file's first bytes indicate, or ``unknown``."""
     try:
+        check_regular_file(path, "a motion file")
         with path.open("rb") as file:
             head = file.read(SNIFF_BYTES)
         if head.startswith(GZIP_MAGIC):
             with gzip.open(path) as unzipped:
                 head = unzipped.read(SNIFF_BYTES)
+    except FileError:
+        raise
+    except FileNotFoundError:
+        raise FileError("no such file", code="no_such_file", path=path) from None
     except (OSError, EOFError) as error:
         raise FileError(f"cannot be read ({error})", path=path) from None
     return next((format_.name for format_ in FORMATS if format_.sniff(head)), "unknown")

@@ -1,4 +1,4 @@
-"""Select the keys of one motion file and report them in figures: the job of ``keypose keys``."""
+"""Select the keys of one motion file and report them in figures: the jobs of ``keypose keys``."""
 
 from __future__ import annotations
 
@@ -7,8 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from keypose.api.select import CountSource, select_with_report
+from keypose.api.select import refine_table
+from keypose.api.selection_report import CountSource, select_with_report
 from keypose.batch.file_discovery import load_clip, resolve_frame_range
+from keypose.methods.refine import RefineTable
 from keypose.metrics import Score
 from keypose.model import list_notes
 from keypose.options import LoadOptions
@@ -44,6 +46,7 @@ class KeysResult:
     frames: tuple[int, ...]
     order: tuple[int, ...] | None  # the same frames, most important first; None if the method does not rank them
     cost: float
+    cost_unit: str  # "mm", or empty: units of the features
     counts: tuple[int, ...]  # numbers of keys on the ladder
     costs: tuple[float, ...]  # cost of each of them
     cliffs: tuple[int, ...]  # numbers of keys at which the cost drops, strongest first
@@ -80,7 +83,8 @@ def select_clip_keys(job: KeysJob) -> KeysResult:
         count_source=report.count_source,
         frames=tuple(selection),
         order=None if selection.order is None else tuple(selection.order.tolist()),
-        cost=report.ladder.costs[len(selection)],
+        cost=report.cost,
+        cost_unit=report.cost_unit,
         counts=tuple(report.ladder.counts.tolist()),
         costs=tuple(report.ladder.cost_values.tolist()),
         cliffs=tuple(cliff.keys for cliff in report.ladder.cliffs()),
@@ -90,3 +94,34 @@ def select_clip_keys(job: KeysJob) -> KeysResult:
         without_mm=None if report.without_mm is None else tuple(report.without_mm.tolist()),
         notes=list_notes(motion),
     )
+
+
+@dataclass(frozen=True)
+class RefineTableJob:
+    """A file, how to read it, and the options of the table of Matsuda & Kondo."""
+
+    path: Path
+    load_options: LoadOptions = field(default_factory=LoadOptions)
+    frames: tuple[int | None, int | None] | None = None  # start and stop as in a slice
+    options: Mapping[str, Any] = field(default_factory=dict)  # of ``refine_table``
+
+
+@dataclass(frozen=True)
+class RefineTableResult:
+    """The keys of each joint of one motion file. Frames count from 0 in the loaded motion."""
+
+    path: str
+    n_frames: int
+    fps: float
+    start: int  # of the analysed range
+    stop: int
+    table: RefineTable
+    notes: tuple[str, ...]
+
+
+def compute_clip_table(job: RefineTableJob) -> RefineTableResult:
+    """Load one file and compute its table."""
+    motion = load_clip(job.path, job.load_options)
+    start, stop = resolve_frame_range(job.frames, motion.n_frames)
+    table = refine_table(motion, frames=(start, stop), **job.options)
+    return RefineTableResult(str(job.path), motion.n_frames, motion.fps, start, stop, table, list_notes(motion))

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from keypose.batch.file_discovery import SWINGS_SUFFIXES, ClipFile, stem, suggest_name
+from keypose.batch.file_discovery import SWINGS_SUFFIXES, AnimationName, ClipFile, clip_path, stem, suggest_name
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats import Format, find_format, readable_suffixes, writable_suffixes
-from keypose.formats.orientation import FIRST_FRAME_NOTE, REFERENCE_POSE_NOTE
+from keypose.model import POSE_NOTE_CODE, note_code
 
 ExistingPolicy = Literal["refuse", "overwrite", "skip"]
 
@@ -26,6 +26,7 @@ class Target:
 
     source: Path
     target: Path
+    animation: AnimationName | None = None  # of a source with several
 
 
 @dataclass(frozen=True)
@@ -51,13 +52,22 @@ def plan_file(file: ClipFile, target: Path, existing: ExistingPolicy, extra_suff
         longest_first = sorted(readable_suffixes(), key=len, reverse=True)
         suffix = next((s for s in longest_first if target.name.lower().endswith(s)), target.suffix.lower())
         raise _unwritable_error(suffix, suffixes).with_fields(path=str(target))
-    return _build_plan([Target(file.path, target)], existing)
+    return _build_plan([Target(file.path, target, file.animation)], existing)
 
 
 def plan_folder(
-    files: Sequence[ClipFile], folder: Path, suffix: str, existing: ExistingPolicy, extra_suffixes: tuple[str, ...] = ()
+    files: Sequence[ClipFile],
+    folder: Path,
+    suffix: str,
+    existing: ExistingPolicy,
+    extra_suffixes: tuple[str, ...] = (),
+    *,
+    whole_names: bool = False,
 ) -> Plan:
-    """Plan many clips into one folder with their sub-folders, in the format of ``suffix`` (".glb" or "glb")."""
+    """Plan many clips into one folder with their sub-folders, in the format of ``suffix`` (".glb" or "glb").
+
+    ``whole_names``: ``walk.bvh`` becomes ``walk.bvh.html``, so that ``walk.glb`` beside it has another target.
+    """
     suffix = "." + suffix.lower().lstrip(".")
     suffixes = writable_suffixes() + extra_suffixes
     if suffix not in suffixes:
@@ -69,7 +79,13 @@ def plan_folder(
         outside_folder = folder / outside.relative.parent
         raise OptionError(f"{outside.path} would be written to {outside_folder}, outside of {folder}",
                           expected="a pattern without .. after its first wildcard")  # fmt: skip
-    targets = [Target(file.path, folder / file.relative.parent / (stem(file.relative.name) + suffix)) for file in files]
+    targets = [
+        Target(
+            file.path, folder / file.relative.with_name((name if whole_names else stem(name)) + suffix), file.animation
+        )
+        for file in files
+        for name in (clip_path(file.relative, file.animation).name,)
+    ]
     return _build_plan(targets, existing)
 
 
@@ -152,7 +168,7 @@ def _portable_path(path: Path) -> str:
 
 def drop_pose_notes(notes: Iterable[str]) -> tuple[str, ...]:
     """Return the notes without those about a separate reference pose, which is a field of results."""
-    return tuple(note for note in notes if note not in (REFERENCE_POSE_NOTE, FIRST_FRAME_NOTE))
+    return tuple(note for note in notes if note_code(note) != POSE_NOTE_CODE)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from keypose.errors import FileError, FormatError, FormatWarning, OptionError
 from keypose.formats import FORMATS, find_format, load_keyed, save
 from keypose.formats.base import warn_caller
 from keypose.metrics import Score, score_positions
-from keypose.model import KeyedMotion, Motion, Skeleton, list_notes
+from keypose.model import KeyedMotion, Motion, Skeleton, list_notes, note_code
 from keypose.options import LoadOptions, Timing
 
 ResolvedTiming = Literal["keys", "frames", "own"]
@@ -42,6 +42,7 @@ class RebakeJob:
     residual: float
     timing: Timing = "auto"
     load_options: LoadOptions = field(default_factory=LoadOptions)
+    into: Path | None = None  # a character that the target is a copy of
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class RebakeResult:
 def rebake_clip(job: RebakeJob) -> RebakeResult:
     """Load both files, add the detail and save the result; missing folders of the target are created."""
     keyed, problem = _load_keyed_edit(job)
-    original, path = _load_original(job, keyed)
+    original, path = _load_original(job, keyed, problem)
     has_own_detail = original is keyed
     if keyed is not None and not has_own_detail and not _same_detail(keyed, original):
         keyed = replace(keyed, residual=None)  # the detail of the named file is used, not that of the edit
@@ -74,7 +75,9 @@ def rebake_clip(job: RebakeJob) -> RebakeResult:
     rebaked = compute_rebake(edited, original, job.residual, job.timing)
     result = rebaked.motion
     make_folder(job.target.parent)
-    save(replace(result, notes=(*result.notes, *rebaked.timing_notes)), job.target)
+    # In a character it is the animation that the keys were made from, whatever the edit is called.
+    name = result.name if job.into is None else original.name
+    save(replace(result, name=name, notes=(*result.notes, *rebaked.timing_notes)), job.target, into=job.into)
     edited_motion = edited if isinstance(edited, Motion) else edited.sample()
     return RebakeResult(
         original=str(path),
@@ -86,7 +89,7 @@ def rebake_clip(job: RebakeJob) -> RebakeResult:
         original_keys=None if has_own_detail else original.n_keys,
         score=score_positions(edited_motion, result).without_arrays() if edited_motion.height > 0 else None,
         bytes=job.target.stat().st_size,
-        notes=list_notes(result),
+        notes=tuple(note for note in list_notes(result) if job.into is None or note_code(note) != "not_read"),
     )
 
 
@@ -106,7 +109,7 @@ def _load_keyed_edit(job: RebakeJob) -> tuple[KeyedMotion | None, str]:
     """Return the edit with its keys, or None and the reason for a note (empty if its format has no keys)."""
     load_options = job.load_options
     keyed_formats = {format_.name for format_ in FORMATS if format_.read_keyed is not None}
-    if not job.source.exists() or detect_format_name(job.source) not in keyed_formats:
+    if detect_format_name(job.source) not in keyed_formats:
         return None, ""
     try:
         return load_keyed(
@@ -125,8 +128,11 @@ def _load_dense_edit(job: RebakeJob, original: KeyedMotion, problem: str) -> Mot
     return replace(motion, notes=(*motion.notes, f"read frame by frame: {problem}"))
 
 
-def _load_original(job: RebakeJob, edited: KeyedMotion | None) -> tuple[KeyedMotion, Path]:
-    """Return the original and its path: the named file, else the edit itself if it has detail, else the keys beside."""
+def _load_original(job: RebakeJob, edited: KeyedMotion | None, problem: str) -> tuple[KeyedMotion, Path]:
+    """Return the original and its path: the named file, else the edit itself if it has detail, else the keys beside.
+
+    ``problem``: why the keys of the edit, which may have had detail, cannot be read; empty if they can.
+    """
     path = job.detail_sources.explicit
     if path is None and edited is not None and edited.residual is not None:
         return edited, job.source
@@ -135,12 +141,19 @@ def _load_original(job: RebakeJob, edited: KeyedMotion | None) -> tuple[KeyedMot
             "no such file", path=path, expected=f"the keys that {job.source.name} was made from", code="no_such_file"
         )
     path = path or job.detail_sources.companion
+    if path is None and problem and may_have_detail(job.source):
+        raise OptionError(
+            f"its keys and their detail cannot be read: {problem}",
+            code="inconsistent",
+            path=job.source,
+            hint="undo that, or name the .keys.json that unbake wrote with --from: it is then read frame by frame",
+        )
     if path is None:
         missing = f", and there is no {job.detail_sources.expected}" if job.detail_sources.expected else ""
         raise OptionError(
-            f"brings no detail of its own{missing}",
+            f"contains no captured detail{missing}",
             path=job.source,
-            hint="what was it made from? Expected --from NAME.keys.json, which unbake wrote",
+            expected="--from NAME.keys.json, which unbake wrote",
         )
     return load_keyed(path, limits=job.load_options.limits), path
 
@@ -193,20 +206,21 @@ def find_detail_sources(file: ClipFile, from_path: Path | None) -> DetailSources
     if from_path is not None and not from_path.is_dir():
         return DetailSources(from_path)
     if from_path is not None:
-        candidates = _candidate_keys_files(from_path / file.relative)
-        return DetailSources(
-            next((path for path in candidates if path.is_file()), candidates[0]), expected=candidates[0]
-        )
+        return _find_keys_file(from_path / file.relative, is_explicit=True)
     if file.path.name.lower().endswith(KEYS_SUFFIXES):  # the file would be its own companion
         return DetailSources()
-    candidates = _candidate_keys_files(file.path)
-    return DetailSources(None, next((path for path in candidates if path.is_file()), None), candidates[0])
+    return _find_keys_file(file.path, is_explicit=False)
 
 
-def _candidate_keys_files(path: Path) -> list[Path]:
-    """Return the possible paths of the keys of a file: those of ``unbake``, and those of ``save`` for BVH files."""
-    names = (stem(path.name), path.name.removesuffix(".gz"))
-    return [path.with_name(name + suffix) for name in names for suffix in KEYS_SUFFIXES]
+def _find_keys_file(path: Path, *, is_explicit: bool) -> DetailSources:
+    """Return the keys that belong to a file: ``walk.glb.keys.json``, else ``walk.keys.json``."""
+    names = (path.name.removesuffix(".gz"), stem(path.name))
+    candidates = [path.with_name(name + suffix) for name in names for suffix in KEYS_SUFFIXES]
+    existing = next((candidate for candidate in candidates if candidate.is_file()), None)
+    expected = path.with_name(stem(path.name) + KEYS_SUFFIXES[0])
+    if is_explicit:
+        return DetailSources(existing or expected, expected=expected)
+    return DetailSources(companion=existing, expected=expected)
 
 
 def may_have_detail(path: Path) -> bool:

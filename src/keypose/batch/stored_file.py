@@ -13,7 +13,7 @@ import numpy as np
 
 from keypose.arrays import Floats
 from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES, ClipFile, stem
-from keypose.errors import FileError, FormatError, OptionError
+from keypose.errors import FileError, FormatError, OptionError, format_count
 from keypose.formats import Limits, kps, load_keyed, load_swings, open_kps
 from keypose.formats.base import SNIFF_BYTES, write_atomically
 from keypose.formats.bvh.verbatim import read_channel_table, write_verbatim
@@ -26,6 +26,7 @@ from keypose.storage.groups import group_bounds
 from keypose.storage.lossless import ChannelTable
 from keypose.storage.lossless.layout import same_bits
 from keypose.swings import Swings
+from keypose.validation import check_regular_file
 
 SAME_RATE = 1e-3  # relative difference of equal rates, such as .0083333 s and 1/120 s
 RAW_BYTES = 40  # per joint and frame: rotation, translation and scale in float32, as engines count
@@ -130,7 +131,7 @@ def _find_mismatch(companion: KeyedMotion | Swings, motion: Motion) -> str:
     if companion.skeleton.names != motion.skeleton.names:
         return "other joints than in the clip"
     if companion.n_frames != motion.n_frames:
-        return f"{companion.n_frames} frames, in the clip {motion.n_frames}"
+        return f"{format_count(companion.n_frames, 'frame')}, in the clip {motion.n_frames}"
     if abs(companion.fps - motion.fps) > SAME_RATE * motion.fps:
         return f"{companion.fps:g} fps, in the clip {motion.fps:g}"
     return ""
@@ -190,6 +191,7 @@ class StorageInfo:
 def is_kps_file(path: Path) -> bool:
     """Return whether a file is a .kps file, by its first bytes; False if it cannot be read."""
     try:
+        check_regular_file(path, "a .kps file")
         with path.open("rb") as file:
             return kps.FORMAT.sniff(file.read(SNIFF_BYTES))
     except (OSError, ValueError):
@@ -246,7 +248,9 @@ def check_motion(stored: StoredMotion, original: Motion, path: Path) -> LargestE
             )
     if stored.n_frames != original.n_frames:
         raise FormatError(
-            path, f"read back, {stored.n_frames} frames, of {original.name} {original.n_frames}", code="wrong_copy"
+            path,
+            f"read back, {format_count(stored.n_frames, 'frame')}, of {original.name} {original.n_frames}",
+            code="wrong_copy",
         )
     if stored.lossless:
         _check_bits(stored, original, path)
@@ -336,7 +340,8 @@ def describe_damage(stored: StoredMotion, damage: Sequence[Damage], source: Path
         hint = f"; the frames are sound: {_restore_command(source, target or _default_target(source))} --no-keys"
         return "; ".join(map(str, other_damage)) + (hint if stored.has_frames else "")
     problems = [
-        f"{len(damaged_groups)} of {stored.n_groups} groups cannot be read: {summarize_damage(damaged_groups)}",
+        f"{len(damaged_groups)} of {format_count(stored.n_groups, 'group')} cannot "
+        f"be read: {summarize_damage(damaged_groups)}",
         *map(str, other_damage),
     ]
     spans = stored.intact_spans()

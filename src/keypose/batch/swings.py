@@ -17,7 +17,7 @@ from keypose.formats import load_swings
 from keypose.metrics import Score, score_positions
 from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
-from keypose.swings import Swing, Swings, swings
+from keypose.swings import Actions, Swing, Swings, swings
 from keypose.swings.codec import Size
 
 
@@ -80,6 +80,7 @@ class SwingsJob:
     level: float = 1.0  # share of the swings that are played; the others are dropped
     joints: tuple[str, ...] = ("all",)  # to report one by one
     filters: Mapping[str, Any] = field(default_factory=dict)  # options of ``find``: also list the matching swings
+    actions: bool = False  # also find actions
     sweep: bool = False  # whether size and error by threshold are reported instead of the swings
     include_swings: bool = True  # whether the result contains the swings, not only figures
 
@@ -120,6 +121,7 @@ class SwingsResult:
     joints: tuple[JointSwingStats, ...]  # those of ``SwingsJob.joints``
     swings: Swings | None  # None unless ``include_swings``
     matches: tuple[tuple[int, Swing], ...] | None  # swings that match the filters, with their index within the joint
+    actions: Actions | None  # if requested
     sweep: Sweep | None  # size against error, if requested
     notes: tuple[str, ...]
 
@@ -147,6 +149,7 @@ def find_clip_swings(job: SwingsJob) -> SwingsResult:
         joints=tuple(joint_swing_stats(clip_swings, j) for j in clip_swings.skeleton.joints(job.joints)),
         swings=clip_swings if job.include_swings else None,
         matches=_find_matches(clip_swings, job.joints, job.filters) if job.filters else None,
+        actions=clip_swings.actions(motion) if job.actions else None,
         sweep=sweep_rows,
         notes=list_notes(clip_swings),
     )

@@ -15,13 +15,21 @@ import platform
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, Literal, cast, get_args, get_origin
 
-from cyclopts import CycloptsError, UnusedCliTokensError
+from cyclopts import (
+    Argument,
+    CoercionError,
+    CycloptsError,
+    MissingArgumentError,
+    Token,
+    UnknownCommandError,
+    UnusedCliTokensError,
+)
 
 import keypose
 from keypose.cli import output
-from keypose.cli.commands import build_app, find_command, set_argv
+from keypose.cli.commands import build_app, find_command, running_command, unknown_command_text
 from keypose.cli.error_text import error_fields, render_error
 from keypose.cli.output import BROKEN_PIPE, BUG, FAILED, INTERRUPTED, USAGE, OutputError, UsageError
 from keypose.errors import FileError, KeyposeError, MessageFields, format_value
@@ -39,7 +47,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         output.print_error("the output (stdout) is closed, expected it open; > /dev/null prints nothing")
         return FAILED
     try:
-        code = _run(tokens)
+        with running_command(app, tokens):
+            code = _run(tokens)
         output.flush()
         return code
     except BrokenPipeError:
@@ -55,14 +64,12 @@ def _run(tokens: Sequence[str]) -> int:
     """Run a command and print its errors; errors of the output itself are left to ``run``."""
     try:
         _check_current_folder(tokens)
-        set_argv(tokens)
         code = app(tokens, console=output.help_console(), exit_on_error=False, print_error=False)
         return cast(int, code or 0)
     except (CycloptsError, UsageError) as error:
-        message = render_error(error) if isinstance(error, UsageError) else _parser_message(error)
-        _print_json_error(
-            tokens, message, "UsageError", error if isinstance(error, UsageError) else UsageError(message)
-        )
+        usage_error = error if isinstance(error, UsageError) else _translate_parser_error(error, tokens)
+        message = render_error(usage_error)
+        _print_json_error(tokens, message, "UsageError", usage_error)
         output.print_error(message)
         output.print_hint(f"see: keypose {_command_prefix(tokens)}--help")
         return USAGE
@@ -81,11 +88,27 @@ def _run(tokens: Sequence[str]) -> int:
         return report_bug(type(error).__name__, str(error), traceback.format_exc())
 
 
-def _parser_message(error: CycloptsError) -> str:
-    """Return the message of an error that the parser of command lines found."""
-    if isinstance(error, UnusedCliTokensError) and error.unused_tokens:
-        return f"{' '.join(map(format_value, error.unused_tokens))}: expected no further argument"
-    return str(error)
+def _translate_parser_error(error: CycloptsError, tokens: Sequence[str]) -> UsageError:
+    """Return an error that the parser of command lines found as one of ours."""
+    match error:
+        case UnknownCommandError():
+            return UsageError(unknown_command_text(app, tokens))
+        case UnusedCliTokensError(unused_tokens=[_, *_] as unused):
+            return UsageError(f"{' '.join(map(format_value, unused))}: expected no further argument")
+        case CoercionError(token=Token(keyword=str(flag), value=value)) if expected := _expect(error.target_type):
+            return UsageError(option=flag, value=value, expected=expected)
+        case MissingArgumentError(argument=Argument(name=name), keyword=flag):
+            if (flag or name).startswith("-"):
+                return UsageError(code="missing_argument", option=flag or name, expected="a value")
+            return UsageError(code="missing_argument", expected=name)
+    return UsageError(str(error))
+
+
+def _expect(kind: Any) -> str | None:
+    """Return what is expected of an option of this type; None if cyclopts describes it."""
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(map(str, get_args(kind)))}"
+    return {float: "a number", bool: "no value"}.get(kind)
 
 
 def _check_current_folder(tokens: Sequence[str]) -> None:

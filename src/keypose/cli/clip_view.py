@@ -15,12 +15,12 @@ from rich.text import Text
 from keypose.batch.info import ClipInfo, JointInfo
 from keypose.batch.stored_file import RAW_BYTES, StorageInfo
 from keypose.cli import output
-from keypose.cli.output import Column, escape_unprintable
+from keypose.cli.output import Column, escape_unprintable, format_bytes, format_duration, labelled_rows, title_text
+from keypose.errors import format_count
 from keypose.metrics import Score
 
 UNITS = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm", 0.0254: "in", 0.3048: "ft"}
 MAX_NAMES = 8  # unrecognised joints that are listed
-MAX_HOURS_S = 1e9  # longer durations are printed in seconds, not hours
 MAX_ROWS = 2_000  # joints and end sites; more take minutes to lay out
 MAX_INDENT = 20  # joint depth beyond which rows are not indented further
 RAW_SIZE_TEXT = f"{RAW_BYTES} bytes for each joint and frame"
@@ -40,24 +40,11 @@ def build_block(clip: ClipInfo, notes: Sequence[str]) -> Group:
         ("channels", _channels(clip)),
         ("up", clip.up),
         ("unit", _unit(clip)),
-        (
-            "height",
-            f"{_format_length(clip.height)} units" + ("" if clip.height_m is None else f" = {clip.height_m:.2f} m"),
-        ),
+        ("height", _height(clip)),
         ("recognised", _format_recognised(clip)),
         *(("note", text) for text in notes),
     ]
     return labelled_rows(clip.path, rows)
-
-
-def labelled_rows(title: str, rows: Sequence[tuple[str, str]]) -> Group:
-    """Return a title with one line per (label, value) row below it."""
-    grid = Table(box=None, show_header=False)
-    grid.add_column(style="cyan", no_wrap=True)
-    grid.add_column(overflow="fold")
-    for label, value in rows:
-        grid.add_row(label, Text(escape_unprintable(value)))
-    return Group(_title(title), grid)
 
 
 def build_table(clips: Sequence[ClipInfo], width: int) -> Group:
@@ -84,10 +71,10 @@ def build_table(clips: Sequence[ClipInfo], width: int) -> Group:
     legend = "joints + end sites"
     if any(column.heading == "known" for column in visible_columns):
         legend += "; known: joints recognised as body parts"
-    total = f"{len(clips)} clips, {sum(clip.frames for clip in clips)} frames, "
+    total = f"{format_count(len(clips), 'clip')}, {format_count(sum(clip.frames for clip in clips), 'frame')}, "
     total += format_duration(sum(clip.duration_s for clip in clips))
     return Group(
-        _title(title), output.build_table(names, visible_columns, width), Text(legend, style="dim"), Text(total)
+        title_text(title), output.build_table(names, visible_columns, width), Text(legend, style="dim"), Text(total)
     )
 
 
@@ -116,7 +103,7 @@ def joint_table(clip: ClipInfo, width: int) -> Table | Group:
         if output.name_width([*required, *offset_columns], width) >= first.width:
             break
     grid = output.build_table(first, [*required, *offset_columns], width, styles)
-    return Group(grid, Text(f"and {n_hidden} more rows; --json has all")) if n_hidden else grid
+    return Group(grid, Text(f"and {format_count(n_hidden, 'more row')}; --json has all")) if n_hidden else grid
 
 
 def _offset_columns(offsets: Sequence[tuple[float, ...]]) -> Iterator[list[Column]]:
@@ -127,39 +114,12 @@ def _offset_columns(offsets: Sequence[tuple[float, ...]]) -> Iterator[list[Colum
     yield []
 
 
-def format_duration(seconds: float) -> str:
-    """Return a duration as text."""
-    if seconds < 100:
-        return f"{seconds:.2f} s"
-    if not seconds < MAX_HOURS_S:
-        return f"{seconds:.3g} s"
-    minutes, rest = divmod(round(seconds), 60)
-    if minutes >= 100:
-        return f"{minutes // 60}:{minutes % 60:02d} h"
-    return f"{minutes}:{rest:02d} min"
-
-
-def format_bytes(size: int) -> str:
-    """Return a number of bytes as text."""
-    if size < 1000:
-        return f"{size} bytes"
-    for unit in ("kB", "MB"):
-        size_in_unit = size / (1000 if unit == "kB" else 1_000_000)
-        if size_in_unit < 999.5:
-            return f"{size_in_unit:.3g} {unit}"
-    return f"{size / 1e9:.3g} GB"
-
-
-def _title(text: str) -> Text:
-    return Text(escape_unprintable(text), style="bold", overflow="fold")
-
-
 def _channels(clip: ClipInfo) -> str:
     if not clip.channels:
         return "none"
-    groups = [f"{n} on {joints}" for n, joints in sorted(clip.joints_by_channels.items(), reverse=True)]
-    plural = "s" if clip.joints > 1 else ""
-    return f"{clip.channels}: {', '.join(groups)} joint{plural}; rotation order {', '.join(clip.rotation_orders)}"
+    *groups, (last_n, last_joints) = sorted(clip.joints_by_channels.items(), reverse=True)
+    texts = [*(f"{n} on {joints}" for n, joints in groups), f"{last_n} on {format_count(last_joints, 'joint')}"]
+    return f"{clip.channels}: {', '.join(texts)}; rotation order {', '.join(clip.rotation_orders)}"
 
 
 def _first_frame_note(clip: ClipInfo) -> str:
@@ -171,7 +131,15 @@ def _joints(clip: ClipInfo) -> str:
     return f"{clip.joints}+{clip.end_sites}" if clip.end_sites else str(clip.joints)
 
 
+def _height(clip: ClipInfo) -> str:
+    if not clip.height:
+        return "none: its bones have no length"
+    return f"{_format_length(clip.height)} units" + ("" if clip.height_m is None else f" = {clip.height_m:.2f} m")
+
+
 def _short_height(clip: ClipInfo) -> str:
+    if not clip.height:
+        return "-"
     return _format_length(clip.height) if clip.height_m is None else f"{_format_length(clip.height_m)} m"
 
 
@@ -198,9 +166,9 @@ def _unit(clip: ClipInfo) -> str:
 def _format_recognised(clip: ClipInfo) -> str:
     names = clip.unrecognised
     if not names:
-        return f"all {clip.joints} joints"
+        return "its one joint" if clip.joints == 1 else f"all {clip.joints} joints"
     more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
-    return f"{clip.recognised} of {clip.joints} joints; not {', '.join(names[:MAX_NAMES])}{more}"
+    return f"{clip.recognised} of {format_count(clip.joints, 'joint')}; not {', '.join(names[:MAX_NAMES])}{more}"
 
 
 def _format_length(value: float) -> str:

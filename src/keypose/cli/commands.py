@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import difflib
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cached_property
 
 from cyclopts import App, Parameter
 
 import keypose
+from keypose.errors import format_value
 
 HELP = """Turn dense motion capture into a few key poses with fitted curves.
 
@@ -22,9 +26,11 @@ For example:
   keypose strip walk.bvh walk.png        draw the key poses as a picture
   keypose report walk.bvh                write a page: player, errors, swings
   keypose swings kick.bvh                show, play and edit joint swings
-  keypose convert walk.bvh walk.glb      convert to another format
+  keypose convert kick.bvh kick.glb      convert to another format
   keypose compress takes/ archive/       compress within a maximum error
-  keypose restore walk.kps walk.bvh      restore a compressed file
+  keypose restore walk.kps restored.bvh  restore a compressed file
+  keypose reduce-curves rig.csv keys.csv --tolerance 0.01
+                                         reduce curves of a rig to keys
   keypose compare takes/                 compare all methods on your clips
   keypose library add takes/             add clips to a library
   keypose library search walk.bvh        search the library for similar clips
@@ -46,7 +52,62 @@ For example:
   keypose library show 02_01
   keypose library search --help
 """
-_ARGV: ContextVar[tuple[str, ...]] = ContextVar("argv", default=())
+# Names of commands in other programs, and ours.
+SYNONYMS = {
+    **dict.fromkeys(("delete", "del", "rm", "trash"), "remove"),
+    **dict.fromkeys(("import", "ingest", "upload"), "add"),
+    **dict.fromkeys(("find", "query"), "search"),
+    **dict.fromkeys(("ls", "dir"), "list"),
+    **dict.fromkeys(("mv", "move"), "rename"),
+    **dict.fromkeys(("cat", "details"), "show"),
+    **dict.fromkeys(("check", "fsck"), "verify"),
+    **dict.fromkeys(("decompress", "unpack"), "restore"),
+    **dict.fromkeys(("server", "web"), "serve"),
+    "select": "keys",
+}
+FRAMES_FLAG = "--range"  # of the keyword ``frames``
+
+
+@dataclass(frozen=True)
+class CommandFlag:
+    """A flag of a command and the keyword that it sets: ``--weight`` and ``weights``."""
+
+    keyword: str
+    flag: str
+    is_switch: bool  # takes no value
+
+
+class _CommandLine:
+    """The arguments of the running command, and its flags, which are listed when they are first needed."""
+
+    def __init__(self, app: App | None = None, tokens: Sequence[str] = ()) -> None:
+        self._app = app
+        self.tokens = tuple(tokens)
+
+    @cached_property
+    def flags(self) -> tuple[CommandFlag, ...]:
+        """The flags that the command declares, in the order of its parameters; empty without a command."""
+        if self._app is None:
+            return ()
+        command = self._app
+        for name in find_command(self._app, self.tokens):
+            command = command[name]
+        if command.default_command is None:
+            return ()
+        return tuple(
+            CommandFlag(_keyword(each.field_info.name, name), name, each.is_flag())
+            for each in command.assemble_argument_collection()
+            for name in each.names[:1]
+            if each.parse and name.startswith("--")
+        )
+
+
+def _keyword(parameter: str, flag: str) -> str:
+    """Return the keyword for the ``parameter`` of a command, such as ``set_``, which has this flag."""
+    return "frames" if flag == FRAMES_FLAG else parameter.rstrip("_")
+
+
+_COMMAND_LINE: ContextVar[_CommandLine] = ContextVar("command_line", default=_CommandLine())  # noqa: B039 - never changed
 
 
 @dataclass(frozen=True)
@@ -77,14 +138,23 @@ FILE_COMMANDS = (
     Command("keys", "keypose.cli.keys:keys", "FILES...", "Choose the key poses of motion files."),
     Command("swings", "keypose.cli.swings:swings", "FILES...", "Show, play and edit the swings of motion files."),
     Command("strip", "keypose.cli.strip:strip", "IN... OUT", "Draw the key poses of motions, one strip for each file."),
-    Command("timeline", "keypose.cli.timeline:timeline", "IN OUT", "Draw when each joint swings, and how far."),
-    Command("curves", "keypose.cli.curves:curves", "IN OUT", "Draw the motion curves of joints."),
-    Command("error-curve", "keypose.cli.error_curve:error_curve", "IN OUT", "Draw the error for every number of keys."),
+    Command("timeline", "keypose.cli.timeline:timeline", "FILE OUT", "Draw when each joint swings, and how far."),
+    Command("curves", "keypose.cli.curves:curves", "FILE OUT", "Draw the motion curves of joints."),
+    Command("path", "keypose.cli.path:path", "FILE OUT", "Draw the path of a joint in space, original and reduced."),
+    Command(
+        "error-curve", "keypose.cli.error_curve:error_curve", "FILE OUT", "Draw the error for every number of keys."
+    ),
     Command(
         "report",
         "keypose.cli.report:report",
         "FILES...",
-        "Write one HTML page about motions and their unbaked versions.",
+        "Write an HTML page about each motion and its unbaked version.",
+    ),
+    Command(
+        "reduce-curves",
+        "keypose.cli.reduce_curves:reduce_curves",
+        "FILE [OUT]",
+        "Reduce plain curves in a CSV file to keys with tangents.",
     ),
     Command(
         "compare",
@@ -212,27 +282,56 @@ def find_command(app: App, tokens: Sequence[str]) -> list[str]:
     return names
 
 
+def unknown_command_text(app: App, tokens: Sequence[str]) -> str:
+    """Return the message about the first of ``tokens`` that names no command, with the most similar command."""
+    groups = find_command(app, tokens)
+    word, group = tokens[len(groups)], " ".join(("keypose", *groups))
+    if word.startswith("-"):
+        return f"{word} is no option of {group}"
+    commands = {each.name: f"keypose {each.name}" for each in (*FILE_COMMANDS, *OTHER_COMMANDS)}
+    library_commands = {each.name: f"keypose library {each.name}" for each in LIBRARY_COMMANDS}
+    synonyms = {synonym: (commands | library_commands)[name] for synonym, name in SYNONYMS.items()}
+    # The second of equal names counts.
+    own, others = (
+        (library_commands, commands) if groups else (commands | {"library": "keypose library"}, library_commands)
+    )
+    known = synonyms | others | own
+    matches = difflib.get_close_matches(word.lower(), known, n=1)
+    suggestion = f"; did you mean {known[matches[0]]}?" if matches else ""
+    return f"{format_value(word)} is no command of {group}{suggestion}"
+
+
 def _register(app: App, prefix: str, commands: Sequence[Command]) -> None:
     for command in commands:
         usage = f"Usage: {prefix} {command.name} [OPTIONS] {command.arguments}".rstrip()
         app.command(command.path, name=command.name, usage=usage, help=command.summary)
 
 
-def set_argv(tokens: Sequence[str]) -> None:
-    """Store the arguments before a command runs."""
-    _ARGV.set(tuple(tokens))
+@contextmanager
+def running_command(app: App, tokens: Sequence[str]) -> Iterator[None]:
+    """Make the command that ``tokens`` start with the running one."""
+    token = _COMMAND_LINE.set(_CommandLine(app, tokens))
+    try:
+        yield
+    finally:
+        _COMMAND_LINE.reset(token)
+
+
+def command_flags() -> tuple[CommandFlag, ...]:
+    """Return the flags of the running command, in the order of its parameters; empty if none is running."""
+    return _COMMAND_LINE.get().flags
 
 
 def command_line() -> str:
     """Return the command line as one quoted shell line."""
     from keypose.pictures.page import format_shell_command
 
-    return format_shell_command(("keypose", *_ARGV.get()))
+    return format_shell_command(("keypose", *_COMMAND_LINE.get().tokens))
 
 
 def option_order(options: Collection[str]) -> list[str]:
     """Return the given ``options`` in command line order, each as often as it occurs."""
-    argv = _ARGV.get()
+    argv = _COMMAND_LINE.get().tokens
     before_names = argv[: argv.index("--")] if "--" in argv else argv
     names = (token.partition("=")[0] for token in before_names)
     return [name for name in names if name in options]

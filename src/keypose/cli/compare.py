@@ -27,7 +27,6 @@ from keypose.api.compare.tables import check_parquet, format_number, has_parquet
 from keypose.batch.compare import SUFFIX, CompareCache, CompareJob, CompareResult, compare_clip, default_compare_jobs
 from keypose.batch.file_discovery import ClipFiles, discover_clips
 from keypose.cli import messages, output
-from keypose.cli.clip_view import format_bytes
 from keypose.cli.commands import command_line
 from keypose.cli.error_text import render_error
 from keypose.cli.options import (
@@ -44,9 +43,9 @@ from keypose.cli.options import (
     resolve_jobs,
     with_flags,
 )
-from keypose.cli.output import FAILED, INTERRUPTED, UsageError, escape_unprintable, missing_argument_error
+from keypose.cli.output import FAILED, INTERRUPTED, UsageError, escape_unprintable, format_bytes, missing_argument_error
 from keypose.cli.runner import Overwrite, Quiet, RunResult, run_write_jobs
-from keypose.errors import FileError, OptionError
+from keypose.errors import FileError, OptionError, format_count
 from keypose.formats.base import write_atomically
 from keypose.options.compare import ComparisonOptions
 from keypose.pictures.comparison import comparison_page
@@ -124,7 +123,7 @@ def compare(
     range_: Range = None,
     report: Annotated[
         Path | None,
-        Parameter(help="Write a page, .html, and the measurements beside it as .csv and, with pyarrow, .parquet."),
+        Parameter(help="Write a page (.html), and the measurements beside it as .csv and, with pyarrow, .parquet."),
     ] = None,
     csv: Annotated[Path | None, Parameter(help="Write one line for each measurement.")] = None,
     parquet: Annotated[Path | None, Parameter(help="Write one row for each measurement. Needs pyarrow.")] = None,
@@ -148,11 +147,11 @@ def compare(
     For example:
       keypose compare walk.bvh
       keypose compare takes/ --report report.html --fps 60
-      keypose compare takes/ --methods salient,uniform --percent 90 --csv out.csv
+      keypose compare takes/ --methods salient --removed-percent 90 --csv out.csv
     """
     if not files:
         raise missing_argument_error("no file named", "at least one file, folder or pattern")
-    check_fps(flags.fps, "--fps")
+    check_fps(flags.fps, ComparisonOptions)
     settings = build_compare_options(**flags.options(), frames=parse_range(range_))
     load_options = load.load_options()
     inputs = discover_clips(files)
@@ -263,9 +262,7 @@ def run(
     if not json:
         n_remaining = len(work) - len(run_result.outcomes)
         next_step = "the same command continues from here" if outputs.main_file else "nothing was written"
-        output.print_note(
-            f"interrupted with {n_remaining} {'clip' if n_remaining == 1 else 'clips'} to go; {next_step}"
-        )
+        output.print_note(f"interrupted with {format_count(n_remaining, 'clip')} to go; {next_step}")
     return INTERRUPTED
 
 
@@ -371,9 +368,11 @@ def build_view(comparison: Comparison, width: int) -> Group:
 def _title(comparison: Comparison) -> Text:
     clips = comparison.clips
     if len(clips) > 1:
-        return Text(f"{len(clips)} clips: medians, by percent of the frames removed", style="bold")
+        return Text(f"{format_count(len(clips), 'clip')}: medians, by percent of the frames removed", style="bold")
     first = comparison.rows[0]
-    title = f"{first.clip}: {first.frames} frames at {first.fps:.6g} fps, by percent of the frames removed"
+    title = (
+        f"{first.clip}: {format_count(first.frames, 'frame')} at {first.fps:.6g} fps, by percent of the frames removed"
+    )
     return Text(escape_unprintable(title), style="bold")
 
 

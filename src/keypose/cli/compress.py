@@ -16,6 +16,7 @@ from keypose.cli.options import DEFAULT_LOAD, Flags, LoadFlags, resolve_jobs, wi
 from keypose.cli.output import UsageError, conflict_error
 from keypose.cli.runner import DEFAULT_WRITE, WriteFlags, split_paths
 from keypose.cli.storage_run import plan_compressed, select_uncompressed
+from keypose.errors import format_count
 from keypose.options import MAX_TOLERANCE_MM, MIN_TOLERANCE_MM, OutputOptions
 
 DEFAULT_TOLERANCE_MM = 1.0
@@ -77,8 +78,8 @@ def compress(
 
     For example:
       keypose compress walk.bvh walk.kps
-      keypose compress walk.bvh walk.kps --tolerance-mm 0.1
-      keypose compress walk.bvh walk.kps --lossless
+      keypose compress walk.bvh fine.kps --tolerance-mm 0.1
+      keypose compress walk.bvh exact.kps --lossless
       keypose compress takes/ archive/
       keypose compress takes/ archive/ --skip-existing --jobs 4
     """
@@ -97,7 +98,7 @@ def compress(
         for option, option_path in (("--keyed", keyed), ("--swings", swings)):
             if option_path is not None and not option_path.is_dir():
                 raise UsageError(
-                    f"is one file for {len(files)} clips",
+                    f"is one file for {format_count(len(files), 'clip')}",
                     option=option,
                     value=option_path,
                     expected="a folder with one for each",

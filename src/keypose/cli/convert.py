@@ -12,7 +12,7 @@ from keypose.batch import Outcome
 from keypose.batch.convert import ConvertJob, ConvertResult, convert_clip
 from keypose.batch.file_discovery import discover_clips
 from keypose.batch.plan import Target
-from keypose.cli import clip_view, messages, output
+from keypose.cli import messages, output
 from keypose.cli.options import DEFAULT_LOAD, Flags, LoadFlags, Range, check_fps, parse_range, resolve_jobs, with_flags
 from keypose.cli.output import UsageError
 from keypose.cli.runner import (
@@ -26,6 +26,7 @@ from keypose.cli.runner import (
     split_paths,
 )
 from keypose.cli.storage_run import is_kps
+from keypose.errors import format_count
 from keypose.options import OutputOptions
 
 NOT_WRITTEN_NOTE = "the reference pose (T-pose) is not written; --write-reference-pose writes it as frame 0"
@@ -65,7 +66,7 @@ def convert(
     names, out = split_paths(paths, "convert")
     existing_policy = write.existing_policy()
     load_options = load.load_options()
-    fps, frames = check_fps(fps, "--fps"), parse_range(range_)
+    fps, frames = check_fps(fps), parse_range(range_)
     inputs = discover_clips(names)
     if inputs.problems:
         raise inputs.problems[0]
@@ -107,19 +108,20 @@ def _print_summary(run_result: RunResult[ConvertJob, ConvertResult]) -> None:
     results = run_result.results
     if len(run_result.work) == 1 and results:
         job, result = results[0]
-        size = clip_view.format_bytes(result.bytes)
+        size = output.format_bytes(result.bytes)
         output.print_line(
-            f"{job.target}: {result.n_frames} frames at {result.fps:.6g} fps, {size}, in {run_result.seconds:.2f} s"
+            f"{job.target}: {format_count(result.n_frames, 'frame')} at {result.fps:.6g} "
+            f"fps, {size}, in {run_result.seconds:.2f} s"
             f"{_tolerance_suffix([result])}"
         )
         return
     phrases = (
-        [f"{len(results)} of {len(run_result.work)} files converted in {run_result.seconds:.2f} s"]
+        [f"{len(results)} of {format_count(len(run_result.work), 'file')} converted in {run_result.seconds:.2f} s"]
         if run_result.work
         else []
     )
     if results:
-        phrases.append(clip_view.format_bytes(sum(result.bytes for _, result in results)))
+        phrases.append(output.format_bytes(sum(result.bytes for _, result in results)))
     if run_result.skipped:
         phrases.append(f"{len(run_result.skipped)} existing skipped")
     if phrases and run_result.is_batch:

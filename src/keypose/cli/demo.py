@@ -20,7 +20,9 @@ from keypose.cli.options import Flags, Json, with_flags
 from keypose.cli.output import missing_argument_error
 from keypose.cli.unbake import score_rows
 from keypose.demo import demo_motion
-from keypose.formats import load, load_keyed, save
+from keypose.errors import format_count
+from keypose.formats import FORMATS, load, load_keyed, save
+from keypose.formats.base import Extra
 from keypose.metrics import Score, score
 from keypose.model import KeyedMotion, Motion, Selection
 from keypose.options.compare import DemoOptions
@@ -34,6 +36,11 @@ KEYED = "demo_unbaked"
 KEYED_SUFFIXES = (".glb", ".keys.json")
 KEYS_BY_METHOD = {"farthest": 6, "salient": 12}  # the last selection is drawn
 TOLERANCE_MM = 1.0  # of the .kps file
+# What extras add beside formats.
+EXTRAS = {
+    Extra("library", "sqlalchemy"): "a library of clips with search by example",
+    Extra("serve", "fastapi"): "the web app",
+}
 Result = TypeVar("Result")
 
 
@@ -69,29 +76,43 @@ def demo(
         output.print_json({**asdict(report), "score": clip_view.score_document(report.score)})
         return 0
     output.print_line(
-        f"a figure of {report.n_joints} joints: {report.n_frames} frames at {report.fps:g} fps, "
-        f"{clip_view.format_duration(report.duration_s)}"
+        f"a figure of {format_count(report.n_joints, 'joint')}: "
+        f"{format_count(report.n_frames, 'frame')} at {report.fps:g} fps, "
+        f"{output.format_duration(report.duration_s)}"
     )
     for step in report.steps:
-        size = f", {clip_view.format_bytes(step.bytes)}" if step.bytes is not None else ""
+        size = f", {output.format_bytes(step.bytes)}" if step.bytes is not None else ""
         pose_error = f", poses within {step.error_mm:.2g} mm" if step.error_mm is not None else ""
         keys = f": frames {' '.join(map(str, step.keys))}" if step.keys is not None else ""
         output.print_line(f"{step.seconds * 1000:7.1f} ms  {step.description}{size}{pose_error}{keys}")
     removed_percent = 100 * (1 - report.n_keys / report.n_frames)
     output.print_line(
-        f"{report.n_keys} keys in place of {report.n_frames} frames, {removed_percent:.1f} % removed; "
+        f"{format_count(report.n_keys, 'key')} in place of {format_count(report.n_frames, 'frame')}, "
+        f"{removed_percent:.1f} % removed; "
         "curves between them:"
     )
     rows = score_rows(report.score)
     label_width = max(len(label) for label, _ in rows)
     for label, text in rows:
         output.print_line(f"  {label:{label_width}}  {text}")
+    for line in missing_extras():
+        output.print_line(line)
     folder = Path(out)
     output.print_line(
         f"next: open {folder / 'demo_report.html'} in a browser, {folder / 'demo_unbaked.glb'} in any glTF viewer, "
         f"and try: keypose unbake {folder / 'demo.bvh'} {folder / 'mine.glb'} --keys 40"
     )
     return 0
+
+
+def missing_extras() -> list[str]:
+    """Return a line for each extra that is not installed: what it adds, and how to install it."""
+    suffixes: dict[Extra, list[str]] = {}
+    for format_ in FORMATS:
+        if format_.extra is not None:
+            suffixes.setdefault(format_.extra, []).extend(format_.suffixes)
+    extras = EXTRAS | {extra: f"{' '.join(names)} files" for extra, names in suffixes.items()}
+    return [f"for {purpose}: {extra.install_hint}" for extra, purpose in extras.items() if extra.find_python() is None]
 
 
 @dataclass(frozen=True)
@@ -129,13 +150,15 @@ def run_demo(folder: Path, *, fps: float = 120.0, seed: int = 0) -> DemoReport:
     steps += _save_and_reload(motion, motion, folder / "demo.kps", tolerance_mm=TOLERANCE_MM)
     for method, keys in KEYS_BY_METHOD.items():
         selection, seconds = _time(lambda method=method, keys=keys: select(motion, method, keys=keys))  # type: ignore[misc]
-        steps.append(Step(f"chose {keys} keys by {method}", seconds, keys=tuple(selection)))
+        steps.append(Step(f"chose {format_count(keys, 'key')} by {method}", seconds, keys=tuple(selection)))
     keyed, seconds = _time(lambda: unbake(motion, auto=True))
-    steps.append(Step(f"unbaked {motion.n_frames} frames into {keyed.n_keys} keys", seconds))
+    steps.append(
+        Step(f"unbaked {format_count(motion.n_frames, 'frame')} into {format_count(keyed.n_keys, 'key')}", seconds)
+    )
     for suffix in KEYED_SUFFIXES:
         steps += _save_and_reload(keyed, keyed.sample(), folder / f"{KEYED}{suffix}")
     swings_of_motion, seconds = _time(lambda: swings(motion))
-    steps.append(Step(f"found {swings_of_motion.n_swings} swings", seconds))
+    steps.append(Step(f"found {format_count(swings_of_motion.n_swings, 'swing')}", seconds))
     steps += _intensify(motion, swings_of_motion, folder / "demo_stronger.glb")
     steps.append(_rebake(motion, *(folder / f"{KEYED}{suffix}" for suffix in KEYED_SUFFIXES)))
     steps += _draw_pictures(motion, selection, keyed, swings_of_motion, folder)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import partial
 from math import isfinite
 from pathlib import PurePath
 from typing import Any
 
+from keypose.cli.commands import CommandFlag, command_flags
 from keypose.errors import UNSET, Hint, MessageFields, compose_message, format_value
 
 _PLAIN_WORD = re.compile(r"[\w.:,=/@%+-]+")  # typed without quotes
@@ -17,41 +18,48 @@ _WORDS = {"factor": "factor", "degrees": "degrees", "by_s": "seconds"}
 
 def render_error(error: MessageFields) -> str:
     """Return the message of an error or warning as users of the command line need it."""
-    return compose_message(error, "command", format_flag)
+    return compose_message(error, "command", partial(format_flag, option_class=error.option_class))
 
 
-def format_flag(option: str, value: Any = UNSET) -> str:
-    """Return a keyword and its value as typed: ``--max-keys 0``, ``--set sigma_s=0``; without a value the flag."""
-    if option == "rank" and value is True:  # of pictures; a method has an option of that name, which is a word
-        return "--rank"
-    flag = (
-        option
-        if option.startswith("-")
-        else _WORDS.get(option) or _flags().get(option) or f"--{option.replace('_', '-')}"
-    )
+def format_flag(option: str, value: Any = UNSET, *, option_class: type[Any] | None = None) -> str:
+    """Return a keyword and its value as typed: ``--max-keys 0``, ``--set sigma_s=0``; without a value the flag.
+
+    The flag is that of the running command; ``option_class`` decides between several with the same keyword.
+    """
+    flag = option if option.startswith("-") else _WORDS.get(option) or _find_flag(option, value, option_class)
     is_setting = flag.startswith("--set ")
-    if value is UNSET or (value is True and not is_setting):
+    if value is UNSET or (value is True and not is_setting) or _is_off(flag, value):
         return flag
     return f"{flag}{'=' if is_setting else ' '}{_format_argument(value)}"
 
 
-@cache
-def _flags() -> dict[str, str]:
-    """Return the flags that differ from the keyword, by keyword; options of methods without a flag are set by --set."""
-    from keypose import options
-    from keypose.cli.options import field_flag, option_flag
+def _find_flag(option: str, value: Any, option_class: type[Any] | None) -> str:
+    """Return the flag that sets an option; options of methods without a flag are set by --set."""
+    from keypose.cli.options import field_flag
     from keypose.methods import METHODS
-    from keypose.options import compare, library
+    from keypose.options import declared_options
 
-    flags = {name: option_flag(name) for method in METHODS.values() for name in method.options}
-    declared: dict[str, str] = {}  # of options with the same name the first counts: that of reading files
-    for module in (options, library, compare):
-        for group in vars(module).values():
-            if isinstance(group, type) and group.__module__ == module.__name__ and group.__name__.endswith("Options"):
-                for name, option in options.declared_options(group).items():
-                    if not option.flag.startswith("--no-"):
-                        declared.setdefault(name, field_flag(name, option))
-    return flags | declared | {"frames": "--range"}
+    command = command_flags()
+    flags = {each.flag for each in command}
+    declared = None if option_class is None else declared_options(option_class).get(option)
+    if declared is not None and (not flags or field_flag(option, declared) in flags):
+        return field_flag(option, declared)
+    for each in command:
+        if each.keyword == option and _can_set(each, value):
+            return each.flag
+    is_setting = "--set" in flags and any(option in method.options for method in METHODS.values())
+    return f"--set {option}" if is_setting else f"--{option.replace('_', '-')}"
+
+
+def _can_set(flag: CommandFlag, value: Any) -> bool:
+    """Return whether a flag can set its keyword to ``value``; UNSET: to any but the one that --no-... sets."""
+    if flag.flag.startswith("--no-"):
+        return value is False
+    return not flag.is_switch or value is UNSET or value is True
+
+
+def _is_off(flag: str, value: Any) -> bool:
+    return value is False and flag.startswith("--no-")
 
 
 def _format_argument(value: Any) -> str:

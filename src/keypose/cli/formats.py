@@ -70,10 +70,7 @@ def _other_pythons(rows: list[dict[str, Any]]) -> list[str]:
 def _install_hints(names: set[str]) -> list[str]:
     """Return install commands for missing extras, one per line, so that no terminal wraps a command."""
     extras = {format_.extra.name: format_.extra for format_ in FORMATS if format_.extra and format_.extra.name in names}
-    lines = [
-        f"to install {name}: {extra.install_command}" + (f" (Python {extra.python})" if extra.python else "")
-        for name, extra in sorted(extras.items())
-    ]
+    lines = [f"to install {name}: {extra.install_hint}" for name, extra in sorted(extras.items())]
     for variable, module in sorted({(each.variable, each.module) for each in extras.values() if each.variable}):
         lines.append(f"or, for Blender's files and FBX, {variable}=a Python that has {module}")
         if python := os.environ.get(variable):

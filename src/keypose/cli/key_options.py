@@ -14,6 +14,7 @@ from keypose.cli.options import (
     LoadFlags,
     Range,
     ResampleFps,
+    WholeNumber,
     check_key_count,
     find_method,
     parse_method_options,
@@ -25,8 +26,9 @@ from keypose.options import (
     FittedKeyCountOptions,
     KeyCountOptions,
     MethodOptions,
-    Option,
     SelectOptions,
+    UnbakeOptions,
+    option_of,
 )
 
 Set = Annotated[
@@ -71,15 +73,12 @@ class SelectFlags(Flags, SelectOptions):
         return parse_method_options(find_method(self.method), method_options, settings) | typed
 
 
-@with_flags(omit=("max_keys", "features", "smoothing_s", "cost", "interpolation", "threads", "threshold"))
+@with_flags(omit=("max_keys", "features", "smoothing_s", "cost", "interpolation", "threads"))
 @dataclass(frozen=True)
 class FittedSelectFlags(SelectFlags):
     """How keys are chosen for fitted curves between them."""
 
-    method: Annotated[
-        str,
-        Option("Selection method: salient finds the best keys for the fitted curves; keypose methods lists others."),
-    ] = DEFAULT_METHOD
+    method: Annotated[str, option_of(UnbakeOptions, "method")] = DEFAULT_METHOD
 
 
 @with_flags()
@@ -102,7 +101,7 @@ class UnbakeFlags:
     curves: Annotated[CurveFlags, CURVES_GROUP] = DEFAULT_CURVES
     select: Annotated[FittedSelectFlags, KEYS_GROUP] = DEFAULT_FITTED_SELECT
     # Of the search for keys and of the fit.
-    threads: Annotated[int | None, Parameter(help=SelectFlags.help_of("threads")), KEYS_GROUP] = None
+    threads: Annotated[WholeNumber, Parameter(help=SelectFlags.help_of("threads")), KEYS_GROUP] = None
     set_: Annotated[Set, KEYS_GROUP] = ()
     fps: Annotated[ResampleFps, READ_GROUP] = None
     range_: Annotated[Range, READ_GROUP] = None

@@ -14,10 +14,10 @@ from rich.text import Text
 
 from keypose.batch import Outcome
 from keypose.batch.file_discovery import discover_clips
-from keypose.batch.keys import KeysJob, KeysResult, select_clip_keys
-from keypose.cli import messages, output
+from keypose.batch.keys import KeysJob, KeysResult, RefineTableJob, select_clip_keys
+from keypose.cli import keys_table, messages, output
 from keypose.cli import plot as plots
-from keypose.cli.clip_view import format_duration, score_document
+from keypose.cli.clip_view import score_document
 from keypose.cli.key_options import DEFAULT_COUNT, DEFAULT_SELECT, KeyCountFlags, SelectFlags, Set
 from keypose.cli.options import (
     DEFAULT_LOAD,
@@ -30,9 +30,9 @@ from keypose.cli.options import (
     parse_range,
     resolve_jobs,
 )
-from keypose.cli.output import COLUMN_GAP, Column, escape_unprintable, missing_argument_error
+from keypose.cli.output import COLUMN_GAP, Column, escape_unprintable, format_duration, missing_argument_error
 from keypose.cli.runner import collect_results, print_results, run_read_jobs
-from keypose.errors import FileError
+from keypose.errors import FileError, format_count
 
 MAX_ROWS = 2_000
 CURVE_FACTOR = 3  # the curve is plotted up to this multiple of the number of keys,
@@ -59,6 +59,14 @@ def keys(
     select: SelectFlags = DEFAULT_SELECT,
     set_: Set = (),
     no_plot: Annotated[bool, Parameter(negative="", help="Do not plot the error curve.")] = False,
+    table: Annotated[
+        bool,
+        Parameter(negative="", help="Show the keys of each joint instead, as Matsuda and Kondo do; with refine."),
+    ] = False,
+    csv: Annotated[Path | None, Parameter(help="Write this table as a CSV file, too.")] = None,
+    overwrite: Annotated[
+        bool, Parameter(negative="--no-overwrite", help="Replace the CSV file if it exists. Default: refuse.")
+    ] = False,
     load: LoadFlags = DEFAULT_LOAD,
     jobs: Jobs = None,
     json: Json = False,
@@ -75,6 +83,7 @@ def keys(
       keypose keys walk.bvh --tolerance-mm 5 --pin 30,88 --pin contacts
       keypose keys walk.bvh --range 100:400 --joints hands,head
       keypose keys walk.bvh --method farthest --keys 8 --weight hands=3
+      keypose keys walk.bvh --method refine --threshold 0.2 --table
       keypose keys walk.bvh --json > walk-keys.json
     """
     if not files:
@@ -83,15 +92,32 @@ def keys(
     options = select.parse(set_)
     load_options = load.load_options()
     frames = parse_range(range_)
+    if table:
+        keys_table.check_table_options(select, count)
     inputs = discover_clips(files)
+    keys_table.check_csv_path(csv, inputs, has_table=table, overwrite=overwrite)
+    if table:
+        table_work = [RefineTableJob(file.path, load_options, frames, options) for file in inputs.files]
+        return keys_table.run(
+            table_work, inputs, resolve_jobs(jobs, len(table_work)), json=json, csv=csv, overwrite=overwrite,
+            is_single_file=_is_single_file(files, table_work),
+        )  # fmt: skip
     work = [
         KeysJob(file.path, load_options, select.method, count.keys, count.tolerance_mm, count.auto, frames, options)
         for file in inputs.files
     ]
-    is_single_file = len(files) == 1 and [str(job.path) for job in work] == [str(Path(files[0]))]
     return run(
-        work, inputs.problems, resolve_jobs(jobs, len(work)), json=json, plot=not no_plot, is_single_file=is_single_file
+        work,
+        inputs.problems,
+        resolve_jobs(jobs, len(work)),
+        json=json,
+        plot=not no_plot,
+        is_single_file=_is_single_file(files, work),
     )
+
+
+def _is_single_file(files: Sequence[str], work: Sequence[KeysJob | RefineTableJob]) -> bool:
+    return len(files) == 1 and [str(job.path) for job in work] == [str(Path(files[0]))]
 
 
 def run(
@@ -125,7 +151,7 @@ def build_view(clip: KeysResult, job: KeysJob, width: int, *, legend: bool, plot
     ]
     if len(clip.frames) > MAX_ROWS:
         renderables.append(Text(f"and {len(clip.frames) - MAX_ROWS} more keys; --json has all"))
-    kind = _inbetween_kind(job)
+    kind = _inbetween_kind(clip, job)
     if legend:
         legends = LEGENDS if clip.order is None else ORDERED_LEGENDS
         lines = [legends[column.heading] for column in columns if column.heading in legends]
@@ -149,12 +175,7 @@ def _document(job: KeysJob, outcome: Outcome[KeysResult]) -> dict[str, Any]:
     """Return the keys of one clip, or its failure, as a JSON document."""
     clip = outcome.value
     if clip is None:
-        assert outcome.failure is not None
-        return {
-            "file": str(job.path),
-            **messages.failure_document(outcome.failure),
-            "warnings": messages.render_warnings(outcome.warnings),
-        }
+        return messages.failed_file_document(job.path, outcome)
     budget = {"keys": job.keys, "tolerance_mm": job.tolerance_mm, "auto": job.auto or None}
     return {
         "file": clip.path,
@@ -169,6 +190,7 @@ def _document(job: KeysJob, outcome: Outcome[KeysResult]) -> dict[str, Any]:
         "times_s": [frame / clip.fps for frame in clip.frames],
         "order": None if clip.order is None else list(clip.order),
         "cost": clip.cost,
+        "cost_unit": clip.cost_unit or None,
         "curve": [{"keys": keys, "cost": cost} for keys, cost in zip(clip.counts, clip.costs, strict=True)],
         "cliffs": list(clip.cliffs),
         "score": score_document(clip.score),
@@ -239,18 +261,21 @@ def _summary(clip: KeysResult, job: KeysJob) -> str:
     selection_note = {
         "keys": "",
         "tolerance": f"; the fewest within {job.tolerance_mm:g} mm" if job.tolerance_mm is not None else "",
-        "auto": "; number from the error curve" + ("" if job.auto else " (change it with --keys or --tolerance-mm)"),
+        "auto": "; for fitted curves within 1 % of the figure"
+        + ("" if job.auto else " (change it with --keys or --tolerance-mm)"),
         "own": f"; {clip.method}'s own number (change it with --keys or --tolerance-mm)",
     }[clip.count_source]
-    counts = f"{_pluralise(keys, 'key')} of {_pluralise(frames, 'frame')}{part}"
+    counts = f"{format_count(keys, 'key')} of {format_count(frames, 'frame')}{part}"
     return (
-        f"{counts}, compression {100 * (1 - keys / frames):.1f} %, by {clip.method}; "
+        f"{counts}, {100 * (1 - keys / frames):.1f} % removed, by {clip.method}; "
         f"{format_duration(frames / clip.fps)} at {clip.fps:.6g} fps{selection_note}"
     )
 
 
-def _inbetween_kind(job: KeysJob) -> str:
+def _inbetween_kind(clip: KeysResult, job: KeysJob) -> str:
     """Return which in-betweens errors refer to: "straight", or "fitted" if the keys were chosen by fitted curves."""
+    if clip.count_source == "auto":
+        return "fitted"
     by_curves = job.options.get("cost") == "inbetween" and job.options.get("interpolation", "bezier") == "bezier"
     return "fitted" if by_curves else "straight"
 
@@ -259,10 +284,15 @@ def _error_line(clip: KeysResult, kind: str) -> str:
     if clip.score is None:
         return "no error in mm: the figure has no height"
     score = clip.score
+    in_flip = (
+        f" in a flip of the capture, {_format_mm(score.max_outside_flips_mm)} mm outside of flips"
+        if score.is_worst_in_flip
+        else ""
+    )
     return (
         f"{kind} in-betweens are off by {_format_mm(score.mean_mm)} mm on average, "
         f"95 % within {_format_mm(score.p95_mm)} mm, "
-        f"{_format_mm(score.max_mm)} mm at most (on a figure of 1.7 m)"
+        f"{_format_mm(score.max_mm)} mm at most{in_flip} (on a figure of 1.7 m)"
     )
 
 
@@ -276,16 +306,13 @@ def _error_curve(clip: KeysResult, width: int, signs: plots.Symbols) -> list[Ren
     if plot is None:
         return []
     legend = Text.assemble(
-        (signs.chosen, "bold green"), f" {_pluralise(chosen, 'key')}: cost {_format_cost(clip.cost)}"
+        (signs.chosen, "bold green"), f" {format_count(chosen, 'key')}: cost {_format_cost(clip.cost)}"
     )
     cliffs = [str(keys) for keys in clip.cliffs if keys <= counts[-1]][:MAX_CLIFFS]
     if cliffs:
         legend.append("   ").append(signs.cliff, "cyan").append(f" cliffs, strongest first: {', '.join(cliffs)} keys")
-    return [Text(""), Text("cost against number of keys, on a logarithmic scale"), plot, legend]
-
-
-def _pluralise(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    unit = f" in {clip.cost_unit}" if clip.cost_unit else ""
+    return [Text(""), Text(f"cost{unit} against number of keys, on a logarithmic scale"), plot, legend]
 
 
 def _format_mm_cells(values: Sequence[float], *, last_is_empty: bool = False) -> list[str]:

@@ -6,22 +6,23 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from keypose.cli import library_edit, library_options, output
-from keypose.cli.clip_view import format_duration
 from keypose.cli.error_text import render_error
 from keypose.cli.library_options import Blobs, LibraryOption, check_files_exist, open_library
 from keypose.cli.messages import MessageSummary
 from keypose.cli.options import DEFAULT_LIBRARY_LOAD, Files, Flags, Jobs, Json, LibraryLoadFlags, with_flags
-from keypose.cli.output import FAILED, INTERRUPTED, JsonSpool, UsageError, missing_argument_error
+from keypose.cli.output import FAILED, INTERRUPTED, JsonSpool, UsageError, format_duration, missing_argument_error
 from keypose.cli.runner import Quiet
-from keypose.errors import KeyposeError
-from keypose.library.library import Library
-from keypose.library.records import IngestProgress
+from keypose.errors import KeyposeError, format_count
 from keypose.options.library import IngestOptions
+
+if TYPE_CHECKING:
+    from keypose.library.library import Library
+    from keypose.library.records import IngestProgress
 
 METADATA_GROUP, INGEST_GROUP, READ_GROUP = (
     Parameter(group=Group(title, sort_key=order))
@@ -207,15 +208,15 @@ def _print_summary(library: Library, summary: IngestSummary, *, quiet: bool, rea
         summary.notes.print(output.print_note)
         output.print_line(f"{library.location}: {', '.join(_count_phrases(summary))} in {summary.seconds:.2f} s")
     if reason:
-        remaining_files = f"{summary.n_remaining:,} files" if summary.n_remaining != 1 else "1 file"
+        remaining_files = format_count(summary.n_remaining, "file", ",")
         output.print_note(f"{reason} with {remaining_files} to go; the same command continues from here")
 
 
 def _count_phrases(summary: IngestSummary) -> list[str]:
     """Return the counts as phrases of one sentence."""
-    details = [f"{summary.changed:,} of them with new names, tags or notes"] if summary.changed else []
+    details = [f"{summary.changed:,} of them with new metadata"] if summary.changed else []
     details += [f"{summary.repaired:,} repaired"] if summary.repaired else []
-    phrases = [f"{summary.added:,} of {summary.total:,} files added"]
+    phrases = [f"{summary.added:,} of {format_count(summary.total, 'file', ',')} added"]
     phrases += (
         [f"{summary.existing:,} existing" + (f" ({', '.join(details)})" if details else "")] if summary.existing else []
     )

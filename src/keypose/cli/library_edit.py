@@ -7,32 +7,32 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from rich.text import Text
 
 from keypose.batch.file_discovery import suggest_name
 from keypose.cli import library_inspect, output
-from keypose.cli.clip_view import format_bytes, format_duration
 from keypose.cli.library_options import ClipNames, LibraryOption, find_clips, open_library
 from keypose.cli.options import Flags, Json, parse_names, with_flags
-from keypose.cli.output import FAILED, UsageError, conflict_error, missing_argument_error
-from keypose.errors import OptionError, choose_text
-from keypose.library.library import Library
-from keypose.library.records import Clip, Fault
-from keypose.library.rows import clean_tags
-from keypose.library.search.swing_overlap import BODY_PARTS
+from keypose.cli.output import FAILED, UsageError, conflict_error, format_bytes, format_duration, missing_argument_error
+from keypose.errors import OptionError, choose_text, format_count
 from keypose.options.library import DescribeOptions
 
+if TYPE_CHECKING:
+    from keypose.library.library import Library
+    from keypose.library.records import Clip, Fault
+
 MAX_ROWS = 200  # of a list without --limit
+MAX_CLIPS_FOR_SUGGESTIONS = 5000  # whose words are compared with one that no clip has
 MAX_NAMES_IN_QUESTION = 10  # clips named when asking for confirmation
 
 
 def tag(
     *clips: ClipNames,
     add: Annotated[
-        tuple[str, ...], Parameter(negative="", help="Add these tags: a,b. May be given several times.")
+        tuple[str, ...], Parameter(negative="", help="Add these tags, such as walk,slow. May be given several times.")
     ] = (),
     remove: Annotated[
         tuple[str, ...], Parameter(negative="", help="Remove these tags. May be given several times.")
@@ -147,9 +147,11 @@ def list_clips(library: Library, filters: Mapping[str, Any], limit: int | None, 
         return 0
     if not clips:
         output.print_line(
-            f"no such clip in {library.location}" if not count else f"{count:,} clips, all of them skipped"
+            f"no such clip in {library.location}"
+            if not count
+            else f"{format_count(count, 'clip', ',')}, all of them skipped"
         )
-        print_unknown_tags(library, filters["tags"])
+        print_unknown_filters(library, filters.get("words"), filters["tags"])
         return 0
     visible_clips = clips[:MAX_ROWS] if limit is None else clips
     output.print_renderable(library_inspect.clip_table(visible_clips, output.stdout_console().width))
@@ -161,8 +163,16 @@ def list_clips(library: Library, filters: Mapping[str, Any], limit: int | None, 
     return 0
 
 
-def print_unknown_tags(library: Library, tags: Sequence[str]) -> None:
-    """Print a note for each tag that no clip has, with a suggestion."""
+def print_unknown_filters(library: Library, words: str | None, tags: Sequence[str]) -> None:
+    """Print a note for each word and each tag that no clip has, with a suggestion."""
+    from keypose.library.rows import clean_tags, parse_query_words, search_words
+
+    unknown_words = [] if words is None else [word for word in parse_query_words(words) if not library.count(word)]
+    if unknown_words:
+        clips = library.clips(limit=MAX_CLIPS_FOR_SUGGESTIONS)
+        existing_words = sorted({word for clip in clips for word in search_words(clip)})
+        for word in unknown_words:
+            output.print_note(f"no clip has the word {word!r}{suggest_name(word, existing_words)}")
     existing_tags = {tag for tag, _ in library.tags()} if tags else set()
     for tag in clean_tags(tags):
         if tag not in existing_tags:
@@ -192,17 +202,23 @@ def show_clips(library: Library, clips: Sequence[Clip], strip: Path | None, *, j
 def _save_strip(library: Library, clip: Clip, target: Path) -> None:
     picture = library.strip(clip.hash)
     if picture is None:
-        raise OptionError(f"{clip.n_joints} joints", subject=clip.name, expected="fewer: its key poses were not drawn")
+        raise OptionError(
+            format_count(clip.n_joints, "joint"), subject=clip.name, expected="fewer: its key poses were not drawn"
+        )
     picture.save(target)
 
 
 def _count_swings(library: Library, clip: Clip) -> list[tuple[str, int]]:
     """Return the number of swings per body part, largest first."""
+    from keypose.library.search.swing_overlap import BODY_PARTS
+
     return Counter(BODY_PARTS[part] for part in library.swings(clip.hash).body_parts.tolist()).most_common()
 
 
 def tag_clips(library: Library, clips: Sequence[Clip], add: Sequence[str], remove: Sequence[str], *, json: bool) -> int:
     """Add and remove tags, and print the tags of each clip."""
+    from keypose.library.rows import clean_tags
+
     if remove and not json:
         existing_tags = sorted({tag for clip in clips for tag in clip.tags})
         for tag in clean_tags(remove):
@@ -276,7 +292,7 @@ def remove_clips(library: Library, clips: Sequence[Clip], *, yes: bool, json: bo
 
 def _confirm_removal(clips: Sequence[Clip]) -> bool:
     """Ask for confirmation on a terminal; raise UsageError elsewhere."""
-    count_of_clips = "1 clip" if len(clips) == 1 else f"{len(clips)} clips"
+    count_of_clips = format_count(len(clips), "clip")
     if sys.stdin is None or not sys.stdin.isatty() or not output.stderr_console().is_terminal:
         raise UsageError(
             f"{count_of_clips} would be removed, and there is no terminal to confirm it",
@@ -315,7 +331,7 @@ def report_faults(
     for fault in faults:
         (output.print_note if fault.fixed else output.print_error)(fault.render("command"))
     if not unfixed and not quiet:
-        output.print_line(f"{n_clips:,} clip{'' if n_clips == 1 else 's'}, all {sound}")
+        output.print_line(f"{format_count(n_clips, 'clip', ',')}, all {sound}")
     return FAILED if unfixed else 0
 
 
@@ -329,7 +345,6 @@ def export_clips(library: Library, folder: str, clips: Sequence[Clip], *, json: 
         output.print_json({"folder": folder, "files": files})
     else:
         output.print_line(
-            f"{folder}: {len(paths):,} file{'' if len(paths) == 1 else 's'}, "
-            f"{format_bytes(sum(clip.bytes for clip in clips))}"
+            f"{folder}: {format_count(len(paths), 'file', ',')}, {format_bytes(sum(clip.bytes for clip in clips))}"
         )
     return 0

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from rich.console import Group
 from rich.text import Text
 
 from keypose.cli import library_edit, output
-from keypose.cli.clip_view import format_bytes, format_duration, labelled_rows
 from keypose.cli.library_options import (
     DEFAULT_TAG_FILTERS,
     FILTER_GROUP,
@@ -24,11 +23,14 @@ from keypose.cli.library_options import (
     resolve_location,
 )
 from keypose.cli.options import Flags, Json, OverwritePicture, with_flags
-from keypose.cli.output import Column, UsageError, escape_unprintable
+from keypose.cli.output import Column, UsageError, escape_unprintable, format_bytes, format_duration, labelled_rows
 from keypose.cli.picture_options import check_picture_path
-from keypose.library.records import Clip, Stats
-from keypose.library.search.hits import Hit
+from keypose.errors import format_count
 from keypose.options.library import ListOptions
+
+if TYPE_CHECKING:
+    from keypose.library.records import Clip, Stats
+    from keypose.library.search.hits import Hit
 
 OPTIONAL_CLIP_HEADINGS = ("joints", "fps", "frames", "tags", "added")  # dropped in this order on a narrow terminal
 OPTIONAL_HIT_HEADINGS = (
@@ -80,7 +82,7 @@ def list_(
 def show(
     *clips: ClipNames,
     strip: Annotated[
-        Path | None, Parameter(help="Write the key poses as a picture, .svg or .png. For one clip only.")
+        Path | None, Parameter(help="Write the key poses as a picture (.svg or .png). For one clip only.")
     ] = None,
     overwrite: OverwritePicture = False,
     library: LibraryOption = None,
@@ -97,7 +99,9 @@ def show(
       keypose library show 3f9a01c2 --json
     """
     if strip is not None and len(clips) > 1:
-        raise UsageError(f"is one picture for {len(clips)} clips", option="strip", value=strip, expected="one clip")
+        raise UsageError(
+            f"is one picture for {format_count(len(clips), 'clip')}", option="strip", value=strip, expected="one clip"
+        )
     target = (
         None if strip is None else check_picture_path(str(strip), Path(resolve_location(library)), overwrite=overwrite)
     )
@@ -220,11 +224,11 @@ def stats_block(stats: Stats, where: str) -> Group:
 
 def total_line(clips: Sequence[Clip], count: int) -> str:
     """Return the totals of ``clips``, and ``count`` if there are more."""
-    clip_count = "1 clip" if len(clips) == count == 1 else f"{len(clips):,} clips"
+    clip_count = format_count(len(clips), "clip", ",")
     if len(clips) < count:
-        clip_count = f"{len(clips):,} of {count:,} clips"
+        clip_count = f"{len(clips):,} of {format_count(count, 'clip', ',')}"
     duration_s = sum(clip.duration_s for clip in clips)
-    return f"{clip_count}, {sum(clip.n_frames for clip in clips)} frames, {format_duration(duration_s)}"
+    return f"{clip_count}, {format_count(sum(clip.n_frames for clip in clips), 'frame')}, {format_duration(duration_s)}"
 
 
 def _fit_columns(names: Column, others: Sequence[Column], width: int, optional_headings: Sequence[str]) -> list[Column]:

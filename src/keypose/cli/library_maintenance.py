@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from keypose.cli import library_edit, output
-from keypose.cli.clip_view import format_duration
 from keypose.cli.library_options import (
     DEFAULT_FILTERS,
     FILTER_GROUP,
@@ -18,13 +18,16 @@ from keypose.cli.library_options import (
     find_clips,
     has_blob_folder,
     open_library,
+    resolve_location,
 )
 from keypose.cli.messages import MessageSummary
 from keypose.cli.options import Jobs, Json
-from keypose.cli.output import UsageError, missing_argument_error
+from keypose.cli.output import UsageError, format_duration, missing_argument_error
 from keypose.cli.runner import Quiet
-from keypose.library.library import Library
-from keypose.library.records import RebuildProgress
+
+if TYPE_CHECKING:
+    from keypose.library.library import Library
+    from keypose.library.records import Fault, RebuildProgress
 
 
 def verify(
@@ -74,8 +77,9 @@ def rebuild(
     """
     if jobs is not None and jobs < 1:
         raise UsageError(option="jobs", value=jobs, expected="at least 1")
+    lost = _repair_file(resolve_location(library), blobs)
     with open_library(library, blobs, create=blobs is not None or has_blob_folder(library)) as opened_library:
-        return run(opened_library, jobs, json=json, quiet=quiet)
+        return run(opened_library, jobs, json=json, quiet=quiet, lost=lost)
 
 
 def export(
@@ -107,12 +111,21 @@ def export(
     with open_library(library) as opened_library:
         selected_clips = find_clips(opened_library, clips) if clips else opened_library.clips(**filters.options())
         if not selected_clips and not json:
-            library_edit.print_unknown_tags(opened_library, filters.tags)
+            library_edit.print_unknown_filters(opened_library, filters.words, filters.tags)
         return library_edit.export_clips(opened_library, folder, selected_clips, json=json)
 
 
-def run(library: Library, jobs: int | None, *, json: bool, quiet: bool) -> int:
-    """Rebuild the library and print faults; return the exit code."""
+def _repair_file(location: str, blobs: str | None) -> tuple[Fault, ...]:
+    """Replace a file that is too damaged to be opened; return what was lost."""
+    from keypose.library.library import Library
+
+    if "://" in location or not os.path.lexists(location):
+        return ()
+    return Library.repair_file(location, blobs=blobs)
+
+
+def run(library: Library, jobs: int | None, *, json: bool, quiet: bool, lost: tuple[Fault, ...] = ()) -> int:
+    """Rebuild the library and print faults, and what was ``lost`` before; return the exit code."""
     summary = MessageSummary()
     warnings: list[str] | None = [] if json else None
     with LibraryProgressBar("Reading", quiet=quiet or json) as bar:
@@ -123,7 +136,7 @@ def run(library: Library, jobs: int | None, *, json: bool, quiet: bool) -> int:
                 warnings.extend(texts)
             bar.update(progress.total, progress.done, f"{format_duration(progress.remaining_s)} left", progress.name)
 
-        faults = library.rebuild(jobs=jobs, on_progress=on_progress)
+        faults = (*lost, *library.rebuild(jobs=jobs, on_progress=on_progress))
     if not quiet and not json:
         summary.print(output.print_warning)
     return library_edit.report_faults(library, faults, "rebuilt", json=json, quiet=quiet, warnings=warnings)

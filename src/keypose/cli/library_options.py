@@ -20,6 +20,7 @@ from keypose.cli.output import UsageError, missing_argument_error
 from keypose.errors import FileError, FormatError
 from keypose.options.library import ClipFilterOptions
 from keypose.pictures.report.build import page_path
+from keypose.validation import check_regular_file
 
 if TYPE_CHECKING:
     from keypose.library.library import Library
@@ -105,22 +106,25 @@ def _check_location(location: str) -> None:
             start = file.read(len(SQLITE_MAGIC))
     except OSError:  # opening the library reports it
         return
-    if start and start != SQLITE_MAGIC:
+    if start and start != SQLITE_MAGIC and not has_blob_folder(location):  # otherwise it is damaged
         raise FormatError(location, "is no library, expected a file that keypose library add has made")
 
 
 def check_files_exist(names: Sequence[str]) -> None:
-    """Raise FileError if none of the files to add exists, so that no library is created for nothing."""
+    """Raise FileError if none of the files to add is a regular file, so that no library is created for nothing."""
     inputs = discover_clips(names)
-    if any(os.path.lexists(file.path) for file in inputs.files):
+    if any(os.path.isfile(file.path) for file in inputs.files):  # noqa: PTH113 - Path raises for odd names
         return
     if inputs.problems:
         raise inputs.problems[0]
-    near = suggest_file(inputs.files[0].path)
+    path = inputs.files[0].path
+    if os.path.exists(path):  # noqa: PTH110 - as above
+        check_regular_file(Path(path), "a motion file")
+    near = suggest_file(path)
     raise FileError(
         "no such file",
         code="no_such_file",
-        path=inputs.files[0].path,
+        path=path,
         hint=f"did you mean {near}?" if near else None,
     )
 
@@ -161,6 +165,7 @@ class LibraryProgressBar:
             console=output.stderr_console(),
             transient=True,
             disable=quiet or not output.stderr_console().is_terminal,
+            speed_estimate_period=0,  # the rate is measured here; rich would store a sample of each clip
             redirect_stdout=False,
             redirect_stderr=False,
         )

@@ -10,14 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Group, Parameter
 
 from keypose.batch.file_discovery import load_clip
 from keypose.batch.worker import list_other_notes
 from keypose.cli import library_edit, library_inspect, messages, output
-from keypose.cli.clip_view import format_bytes
 from keypose.cli.error_text import render_error
 from keypose.cli.library_options import (
     DEFAULT_FILTERS,
@@ -35,18 +34,21 @@ from keypose.cli.options import (
     LibraryLoadFlags,
     OpenPage,
     OverwritePage,
+    WholeNumber,
     parse_names,
     with_flags,
 )
-from keypose.cli.output import UsageError, conflict_error, missing_argument_error
-from keypose.errors import FileError, FormatWarning, OptionError
-from keypose.library.library import Library
-from keypose.library.records import Clip
-from keypose.library.results_page import MAX_HITS
-from keypose.library.search.hits import Hit
+from keypose.cli.output import UsageError, conflict_error, format_bytes, missing_argument_error
+from keypose.errors import FormatWarning, OptionError, format_count
 from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
 from keypose.options.library import SearchOptions
+from keypose.validation import check_regular_file
+
+if TYPE_CHECKING:
+    from keypose.library.library import Library
+    from keypose.library.records import Clip
+    from keypose.library.search.hits import Hit
 
 MATCH_GROUP, RESULT_GROUP, READ_GROUP = (
     Parameter(group=Group(title, sort_key=order))
@@ -83,13 +85,13 @@ def search(
         MATCH_GROUP,
     ] = None,
     pose: Annotated[
-        int | None, Parameter(help="Search for poses similar to this frame of the query."), MATCH_GROUP
+        WholeNumber, Parameter(help="Search for poses similar to this frame of the query."), MATCH_GROUP
     ] = None,
     match: Annotated[MatchFlags, MATCH_GROUP] = DEFAULT_MATCH,
     filters: Annotated[FilterFlags, FILTER_GROUP] = DEFAULT_FILTERS,
     result: Annotated[ResultFlags, RESULT_GROUP] = DEFAULT_RESULT,
     html: Annotated[
-        Path | None, Parameter(help="Also write a page with the key poses of every hit, .html."), RESULT_GROUP
+        Path | None, Parameter(help="Also write a page with the key poses of every hit (.html)."), RESULT_GROUP
     ] = None,
     open_: Annotated[OpenPage, RESULT_GROUP] = False,
     overwrite: Annotated[OverwritePage, RESULT_GROUP] = False,
@@ -231,6 +233,8 @@ def check_options(options: Search) -> None:
 
 def check_page(options: Search) -> None:
     """Raise UsageError if the limit is too large for a page."""
+    from keypose.library.results_page import MAX_HITS
+
     if options.limit > MAX_HITS:
         raise UsageError("with --html", option="limit", value=options.limit, expected=f"at most {MAX_HITS}")
 
@@ -265,7 +269,7 @@ def run(
             messages.print_notes([(Path(query.name), list_other_notes(notes, capture.warnings))])
         _print_hits(library, options, clips, hits)
         if page is not None and size is not None:
-            output.print_line(f"{page}: {len(clips):,} hit{'' if len(clips) == 1 else 's'}, {format_bytes(size)}")
+            output.print_line(f"{page}: {format_count(len(clips), 'hit', ',')}, {format_bytes(size)}")
     if open_page and page is not None:
         webbrowser.open(page.resolve().as_uri())
     return 0
@@ -281,8 +285,8 @@ def _load_query(library: Library, name: str, options: Search, load_options: Load
         try:
             clip = library.clip(name)
         except OptionError as error:
-            if os.path.isdir(name):  # noqa: PTH112 - as above
-                raise FileError("is a folder", path=name, expected="a motion file or a clip of the library") from None
+            if os.path.exists(name):  # noqa: PTH110 - as above
+                check_regular_file(path, "a motion file or a clip of the library")
             if error.code != "unknown_clip":
                 raise
             raise error.with_fields(problem=f"{error.problem}, nor is there such a file") from None
@@ -321,7 +325,7 @@ def _search(library: Library, options: Search, query: LoadedQuery) -> tuple[Hit,
 def _print_hits(library: Library, options: Search, clips: Sequence[Clip], hits: Sequence[Hit]) -> None:
     if not clips:
         output.print_line(f"nothing found in {library.location}")
-        library_edit.print_unknown_tags(library, options.tags)
+        library_edit.print_unknown_filters(library, options.words, options.tags)
     elif options.query is None:
         output.print_renderable(library_inspect.clip_table(clips, output.stdout_console().width))
         count = library.count(**options.filters) if len(clips) == options.limit else len(clips)

@@ -12,7 +12,8 @@ from keypose.batch.file_discovery import suggest_file
 from keypose.cli import output
 from keypose.cli.error_text import error_fields, render_error
 from keypose.cli.output import FAILED
-from keypose.errors import FormatWarning, KeyposeError
+from keypose.errors import FormatWarning, KeyposeError, format_count
+from keypose.model import note_code
 
 if TYPE_CHECKING:
     from keypose.batch.info import ClipInfo
@@ -50,6 +51,13 @@ def info_document(path: Path, outcome: Outcome[ClipInfo]) -> dict[str, Any]:
         | {"warnings": render_warnings(outcome.warnings)}
         | {name: value for name, value in optional_fields.items() if value}
     )
+
+
+def failed_file_document(path: Path, outcome: Outcome[Any]) -> dict[str, Any]:
+    """Return a file that could not be processed as a JSON document."""
+    assert outcome.failure is not None
+    warnings = render_warnings(outcome.warnings)
+    return {"file": str(path), **failure_document(outcome.failure), "warnings": warnings}
 
 
 def failure_document(failure: Failure) -> dict[str, Any]:
@@ -101,28 +109,34 @@ def print_warnings(path: Path, warnings: Sequence[FormatWarning]) -> None:
 
 
 def print_notes(clips: Iterable[tuple[Path, Sequence[str]]]) -> None:
-    """Print ``note:`` lines; a note shared by several clips is printed once."""
-    paths: dict[str, list[Path]] = {}
+    """Print ``note:`` lines; a note shared by several clips is printed once, as are notes with the same code."""
+    groups: dict[str, list[tuple[Path, str]]] = {}
     for path, notes in clips:
         for note in truncate_texts(notes):
-            paths.setdefault(note, []).append(path)
-    for note, note_paths in paths.items():
-        clips_text = f"{note_paths[0]}" if len(note_paths) == 1 else f"{len(note_paths)} clips"
-        output.print_note(f"{clips_text}: {note}")
+            groups.setdefault(note_code(note) or note, []).append((path, note))
+    for group in groups.values():
+        path, note = group[0]
+        more = len(group) - 1
+        if more and all(other == note for _, other in group):
+            output.print_note(f"{len(group)} clips: {note}")
+        else:
+            output.print_note(
+                f"{path}: {note}" + (f" (and the like in {format_count(more, 'more clip')})" if more else "")
+            )
 
 
 @dataclass
 class _MessageGroup:
-    """Warnings with the same code, or equal notes."""
+    """Warnings or notes with the same code, or equal notes."""
 
     first_text: str  # with the path
-    note: str  # without the path; empty for warnings
+    note: str  # without the path; empty for warnings, and for different notes with the same code
     last_path: str
     n_files: int = 1
 
 
 class MessageSummary:
-    """Warnings by code and notes by text, of many files; memory is bounded."""
+    """Warnings and notes by code, notes without one by text, of many files; memory is bounded."""
 
     def __init__(self) -> None:
         self._groups: dict[str, _MessageGroup] = {}
@@ -136,7 +150,7 @@ class MessageSummary:
 
     def add_note(self, path: str, note: str) -> str:
         """Add a note about a file; return it."""
-        self._add(path, note, f"{path}: {note}", note)
+        self._add(path, note_code(note) or note, f"{path}: {note}", note)
         return note
 
     def _add(self, path: str, key: str, text: str, note: str) -> None:
@@ -144,6 +158,7 @@ class MessageSummary:
         if group is not None:
             group.n_files += group.last_path != path
             group.last_path = path
+            group.note = group.note if group.note == note else ""
         elif len(self._groups) < MAX_TEXTS:
             self._groups[key] = _MessageGroup(text, note, path)
         else:
@@ -161,6 +176,6 @@ def _format_group(group: _MessageGroup) -> str:
     if group.n_files == 1:
         return group.first_text
     if group.note:
-        return f"{group.n_files:,} files: {group.note}"
+        return f"{format_count(group.n_files, 'file', ',')}: {group.note}"
     more = group.n_files - 1
-    return f"{group.first_text} (and the like in {more:,} more {'file' if more == 1 else 'files'})"
+    return f"{group.first_text} (and the like in {format_count(more, 'more file', ',')})"

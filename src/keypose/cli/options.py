@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import wraps
 from pathlib import Path
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_type_hints
+from types import MappingProxyType, NoneType
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar, get_args, get_type_hints
 
 from cyclopts import Parameter, Token
 
@@ -21,21 +21,36 @@ from keypose.errors import FileError, OptionError
 from keypose.limits import Limits
 from keypose.methods import METHODS
 from keypose.options import (
+    PIN_WORDS,
     JobOptions,
     KeyCountOptions,
     LoadOptions,
     MethodOptions,
     Option,
+    OutputOptions,
     check_option_int,
     check_option_number,
     declared_options,
 )
+from keypose.validation import check_regular_file
 
 if TYPE_CHECKING:
     from keypose.methods import Method
 
 
-Jobs = Annotated[int | None, Parameter(alias="-j", help=declared_options(JobOptions)["jobs"].help)]
+CHARACTER = "a character in a .glb file"  # that --into expects
+
+
+def parse_whole_number(_: Any, tokens: Sequence[Token]) -> int:
+    """Parse an int; raise UsageError for a fraction, which cyclopts rounds."""
+    (token,) = tokens
+    if not re.fullmatch(r"[+-]?[0-9]+", token.value):
+        raise UsageError(option=token.keyword, value=token.value, expected="a whole number")
+    return int(token.value)
+
+
+WholeNumber = Annotated[int | None, Parameter(converter=parse_whole_number)]
+Jobs = Annotated[WholeNumber, Parameter(alias="-j", help=declared_options(JobOptions)["jobs"].help)]
 Range = Annotated[
     str | None,
     Parameter(name="--range", help="Only these frames, START:END as numbered by info, END not included."),
@@ -78,10 +93,10 @@ def parse_range(text: str | None) -> tuple[int | None, int | None] | None:
     return tuple(None if part is None else int(part) for part in match.groups())  # type: ignore[return-value]
 
 
-def check_fps(fps: float | None, option: str) -> float | None:
-    """Return ``fps``; raise UsageError if it is not a positive number."""
+def check_fps(fps: float | None, option_class: type[Any] | None = None) -> float | None:
+    """Return ``fps``, which ``option_class`` declares or the command itself; raise UsageError if it is not positive."""
     if fps is not None and not (math.isfinite(fps) and fps > 0):
-        raise UsageError(option=option, value=fps, expected="a number above 0")
+        raise UsageError(option="fps", option_class=option_class, value=fps, expected="a number above 0")
     return fps
 
 
@@ -110,7 +125,6 @@ def field_flag(name: str, option: Option) -> str:
 
 # Options of methods that have a command line option of their own; all others are given by --set.
 METHOD_FLAGS = {name: field_flag(name, option) for name, option in declared_options(MethodOptions).items()}
-CONTACTS = "contacts"
 
 
 def option_flag(name: str) -> str:
@@ -188,17 +202,17 @@ def _parse_value(text: str) -> Any:
         return text
 
 
-def parse_frames(option: str, texts: Sequence[str], *, contacts: bool = False) -> tuple[int | str, ...]:
-    """Parse ``30,88`` into frames; ``contacts`` also allows that word."""
+def parse_frames(option: str, texts: Sequence[str], words: Sequence[str] = ()) -> tuple[int | str, ...]:
+    """Parse ``30,88`` into frames; ``words`` are allowed, too."""
     frames: list[int | str] = []
     for part in parse_names(option, texts):
-        if contacts and part == CONTACTS:
+        if part in words:
             frames.append(part)
         elif re.fullmatch(r"[0-9]{1,9}", part):
             frames.append(int(part))
         else:
-            word = f", or the word {CONTACTS}" if contacts else ""
-            raise UsageError(option=option, value=part, expected=f"frames from 0, such as 30,88{word}")
+            allowed = f", or the words {' and '.join(words)}" if words else ""
+            raise UsageError(option=option, value=part, expected=f"frames from 0, such as 30,88{allowed}")
     return tuple(frames)
 
 
@@ -232,7 +246,7 @@ def parse_weights(option: str, texts: Sequence[str]) -> dict[str, float]:
 
 
 def _parse_pins(flag: str, texts: Sequence[str]) -> tuple[int | str, ...]:
-    return parse_frames(flag, texts, contacts=True)
+    return parse_frames(flag, texts, PIN_WORDS)
 
 
 def _parse_left_out(flag: str, texts: Sequence[str]) -> tuple[str, ...]:
@@ -241,6 +255,7 @@ def _parse_left_out(flag: str, texts: Sequence[str]) -> tuple[str, ...]:
     return () if names == ("none",) else names
 
 
+Converter: TypeAlias = Callable[[Any, Sequence[Token]], Any]  # of cyclopts: takes a type and the tokens
 Parser: TypeAlias = Callable[[str, Sequence[str]], Any]  # takes the flag and the texts that were typed
 # Options whose text is more than one word or number; each may be given several times.
 PARSERS: dict[str, Parser] = {
@@ -250,6 +265,7 @@ PARSERS: dict[str, Parser] = {
     "weights": parse_weights,
     "polish_weights": parse_weights,
     "left_out": _parse_left_out,
+    "axes": parse_names,
     "tags": parse_names,
     "limits": parse_limits,
 }
@@ -258,7 +274,7 @@ TEXT_TYPES: dict[str, Any] = {
     "animation": str | None,
     "theme": Literal["light", "dark"],  # the others are for pages
 }
-HAS_NEGATIVE = ("polish",)
+HAS_NEGATIVE = ("polish", "extremes_first")
 NO_PARSERS: Mapping[str, Parser] = MappingProxyType({})
 
 
@@ -338,7 +354,9 @@ def with_flags(
             name: Annotated[
                 text_types.get(name, hints[name]),
                 option,
-                _NO_FLAG if name in cls.omitted else _build_flag(name, option, getattr(defaults, name), parsers),
+                _NO_FLAG
+                if name in cls.omitted
+                else _build_flag(name, option, hints[name], getattr(defaults, name), parsers),
                 _AnyValue(),
             ]
             for name, option in declared.items()
@@ -363,7 +381,7 @@ def _turn_off(cls: type[Any], names: Collection[str]) -> None:
     cls.__init__ = turn_off
 
 
-def _build_flag(name: str, option: Option, default: Any, parsers: Mapping[str, Parser]) -> Parameter:
+def _build_flag(name: str, option: Option, hint: Any, default: Any, parsers: Mapping[str, Parser]) -> Parameter:
     is_count = isinstance(default, int) and not isinstance(default, bool)
     is_visible = is_count or (isinstance(default, str | float) and bool(default))
     flag = field_flag(name, option)
@@ -372,7 +390,7 @@ def _build_flag(name: str, option: Option, default: Any, parsers: Mapping[str, P
         negative=f"--no-{flag[2:]}" if name in HAS_NEGATIVE else "",
         help=option.flag_help or option.help,
         show_default=_format_default if is_visible else False,
-        converter=_convert_with(parsers[name], flag) if name in parsers else None,
+        converter=_find_converter(name, flag, hint, parsers),
     )
 
 
@@ -380,8 +398,10 @@ def _format_default(default: Any) -> str:
     return f"{default:.3g}" if isinstance(default, float) else str(default)
 
 
-def _convert_with(parse: Parser, flag: str) -> Callable[[Any, Sequence[Token]], Any]:
-    return lambda _, tokens: parse(flag, [token.value for token in tokens])
+def _find_converter(name: str, flag: str, hint: Any, parsers: Mapping[str, Parser]) -> Converter | None:
+    if name in parsers:
+        return lambda _, tokens: parsers[name](flag, [token.value for token in tokens])
+    return parse_whole_number if hint is int or set(get_args(hint)) == {int, NoneType} else None
 
 
 @with_flags()
@@ -393,13 +413,31 @@ class LoadFlags(Flags, LoadOptions):
         values = {each.name: getattr(self, each.name) for each in fields(LoadOptions)}
         if isinstance(self.animation, str) and re.fullmatch(r"[0-9]{1,6}", self.animation):
             values["animation"] = int(self.animation)
-        check_fps(self.fps, "--read-fps")
+        check_fps(self.fps, LoadOptions)
         return LoadOptions(**values)
 
 
 @with_flags(omit=("limits",))
 class LibraryLoadFlags(LoadFlags):
     """How files are read for a library, which has limits of its own."""
+
+
+@with_flags(only=("into",))
+class IntoFlags(Flags, OutputOptions):
+    """Whether the result is a copy of a character."""
+
+    def character(self) -> Path | None:
+        """Return the file of the character; raise FileError if it does not exist or is no regular file."""
+        if self.into is not None:
+            if not os.path.exists(self.into):  # noqa: PTH110 - Path raises for long names
+                raise FileError("no such file", path=self.into, code="no_such_file", expected=CHARACTER)
+            check_regular_file(self.into, CHARACTER)
+        return self.into
+
+
+@with_flags(only=("into", "reduce_tracks"))
+class CharacterFlags(IntoFlags):
+    """The same, and what happens to its tracks of scale and morph weights."""
 
 
 @with_flags(omit=("asf", "gaps"))
@@ -414,3 +452,4 @@ class LimitFlags(LoadFlags):
 
 DEFAULT_LOAD, DEFAULT_LIBRARY_LOAD, DEFAULT_EDIT_LOAD = LoadFlags(), LibraryLoadFlags(), EditLoadFlags()
 DEFAULT_LIMITS = LimitFlags()
+DEFAULT_INTO, DEFAULT_CHARACTER = IntoFlags(), CharacterFlags()

@@ -17,12 +17,12 @@ from typing import IO, Any
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from keypose.cli import INTERRUPTED
-from keypose.errors import FileError, MessageFields
+from keypose.errors import FileError, MessageFields, format_count
 
 __all__ = ["BROKEN_PIPE", "BUG", "FAILED", "INTERRUPTED", "USAGE", "OutputError", "UsageError"]
 
@@ -39,6 +39,7 @@ PREFERRED_NAME_WIDTH = 24  # optional columns are dropped until names have this 
 MIN_NAME_WIDTH = 8  # on any terminal
 COLUMN_GAP = 2  # blanks between two columns, and one at either side
 ELLIPSIS = "…"
+MAX_HOURS_S = 1e9  # longer durations are printed in seconds, not hours
 
 
 class _Console(Console):
@@ -249,6 +250,44 @@ def _truncate(text: str, width: int) -> str:
     while end < len(text) and cell_len(text[: end + 1]) <= width:
         end += 1
     return text[:end]
+
+
+def labelled_rows(title: str, rows: Sequence[tuple[str, str]]) -> Group:
+    """Return a title with one line per (label, value) row below it."""
+    grid = Table(box=None, show_header=False)
+    grid.add_column(style="cyan", no_wrap=True)
+    grid.add_column(overflow="fold")
+    for label, value in rows:
+        grid.add_row(label, Text(escape_unprintable(value)))
+    return Group(title_text(title), grid)
+
+
+def title_text(text: str) -> Text:
+    """Return the title of a block or a table."""
+    return Text(escape_unprintable(text), style="bold", overflow="fold")
+
+
+def format_duration(seconds: float) -> str:
+    """Return a duration as text."""
+    if seconds < 100:
+        return f"{seconds:.2f} s"
+    if not seconds < MAX_HOURS_S:
+        return f"{seconds:.3g} s"
+    minutes, rest = divmod(round(seconds), 60)
+    if minutes >= 100:
+        return f"{minutes // 60}:{minutes % 60:02d} h"
+    return f"{minutes}:{rest:02d} min"
+
+
+def format_bytes(size: int) -> str:
+    """Return a number of bytes as text."""
+    if size < 1000:
+        return format_count(size, "byte")
+    for unit in ("kB", "MB"):
+        size_in_unit = size / (1000 if unit == "kB" else 1_000_000)
+        if size_in_unit < 999.5:
+            return f"{size_in_unit:.3g} {unit}"
+    return f"{size / 1e9:.3g} GB"
 
 
 class JsonSpool:

@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from cyclopts import Group, Parameter
 
-from keypose.api.select import select, select_with_report
+from keypose.api.select import select
+from keypose.api.selection_report import select_with_report
+from keypose.api.unbake import unbake
+from keypose.batch.convert import resample
 from keypose.batch.file_discovery import load_clip, resolve_frame_range
 from keypose.batch.swings import SwingsLoader
 from keypose.cli import options as o
@@ -20,10 +23,12 @@ from keypose.cli.key_options import DEFAULT_COUNT, KeyCountFlags, SelectFlags, S
 from keypose.cli.output import UsageError, missing_argument_error
 from keypose.cli.runner import run_write_jobs
 from keypose.errors import OptionError
-from keypose.model import Motion, Selection, list_notes
+from keypose.metrics import position_errors_mm
+from keypose.model import KeyedMotion, Motion, Selection, list_notes
 from keypose.options import FeatureOptions, LoadOptions, Option
 from keypose.pictures.curves import plot_curves
 from keypose.pictures.error_curve import plot_errors
+from keypose.pictures.path import plot_path
 from keypose.pictures.svg import Picture, picture_path
 from keypose.pictures.timeline import timeline
 
@@ -40,12 +45,12 @@ Quiet = Annotated[bool, Parameter(negative="", alias="-q", help="Print nothing b
 Json = Annotated[o.Json, PICTURE_GROUP]
 Mark = Annotated[
     tuple[str, ...],
-    Parameter(negative="", help="Frames to mark as keys, 30,88, instead of choosing keys."),
+    Parameter(negative="", help="Frames to mark as keys, such as 30,88, instead of choosing keys."),
     KEYS_GROUP,
 ]
 
 
-@o.with_flags(omit=("joints", "features", "smoothing_s", "interpolation", "measure", "threshold"))
+@o.with_flags(omit=("joints", "features", "smoothing_s", "interpolation", "measure", "threshold", "extremes_first"))
 class PictureSelectFlags(SelectFlags):
     """How the keys of a picture are chosen."""
 
@@ -58,7 +63,13 @@ class StripSelectFlags(PictureSelectFlags):
     method: Annotated[str, Option(PictureSelectFlags.help_of("method"))] = "farthest"
 
 
+@o.with_flags(omit=tuple(name for name in PictureSelectFlags.omitted if name != "threshold"))
+class CurveSelectFlags(PictureSelectFlags):
+    """The same for curves, also of a reduced motion."""
+
+
 DEFAULT_SELECT, DEFAULT_STRIP_SELECT = PictureSelectFlags(), StripSelectFlags()
+DEFAULT_CURVE_SELECT = CurveSelectFlags()
 
 
 @Parameter(name="*")
@@ -83,6 +94,14 @@ class StripKeyFlags(KeyFlags):
     """The same for a strip."""
 
     select: Annotated[StripSelectFlags, KEYS_GROUP] = DEFAULT_STRIP_SELECT
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class CurveKeyFlags(KeyFlags):
+    """The same for curves."""
+
+    select: Annotated[CurveSelectFlags, KEYS_GROUP] = DEFAULT_CURVE_SELECT
 
 
 @Parameter(name="*")
@@ -249,6 +268,20 @@ class CurvesJob:
     style: Style
     marked_frames: tuple[int, ...]
     select_options: Mapping[str, Any] | None
+    unbake_options: Mapping[str, Any] | None = None  # keywords of ``unbake``; None: no reduced curves
+
+
+@dataclass(frozen=True)
+class PathJob:
+    """Draw the path of a joint, original and reduced."""
+
+    source: Path
+    target: Path
+    load_options: LoadOptions
+    frames: tuple[int | None, int | None] | None
+    fps: float | None  # to which the motion is resampled
+    style: Style
+    unbake_options: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -269,7 +302,10 @@ def draw_timeline(job: TimelineJob) -> DrawnPicture:
     if motion is None and job.select_options is not None:
         raise OptionError("holds swings and no motion to choose keys of", path=job.source, hint="--mark says frames")
     keys = _select_keys(motion, job.marked_frames, job.select_options)
-    picture = timeline(swings, keys=keys, **job.style.options)
+    options = dict(job.style.options)
+    if options["actions"]:
+        options["actions"] = swings.actions(motion)
+    picture = timeline(swings, keys=keys, **options)
     figures = {"n_frames": swings.n_frames, "fps": swings.fps, "n_swings": swings.n_swings, "keys": _key_frames(keys)}
     return _save_picture(picture, job.target, job.style, figures, list_notes(swings))
 
@@ -278,10 +314,33 @@ def draw_curves(job: CurvesJob) -> DrawnPicture:
     """Read one file and draw the curves of its joints."""
     motion = load_clip(job.source, job.load_options)
     motion = motion[slice(*resolve_frame_range(job.frames, motion.n_frames))]
+    reduced = None if job.unbake_options is None else _reduce(motion, job.unbake_options)
     keys = _select_keys(motion, job.marked_frames, job.select_options)
-    picture = plot_curves(motion, keys, **job.style.options)
-    figures = {"n_frames": motion.n_frames, "fps": motion.fps, "keys": _key_frames(keys)}
+    picture = plot_curves(motion, keys, reduced=reduced, **job.style.options)
+    key_frames = _key_frames(keys) if reduced is None else reduced.keys.tolist()
+    figures = {"n_frames": motion.n_frames, "fps": motion.fps, "keys": key_frames}
     return _save_picture(picture, job.target, job.style, figures, list_notes(motion))
+
+
+def draw_path(job: PathJob) -> DrawnPicture:
+    """Read one file, unbake it, and draw the path of a joint."""
+    motion = load_clip(job.source, job.load_options)
+    motion = motion[slice(*resolve_frame_range(job.frames, motion.n_frames))]
+    if job.fps is not None:
+        motion = resample(motion, job.fps, job.source, job.load_options.limits)
+    reduced = _reduce(motion, job.unbake_options)
+    picture = plot_path(motion, reduced, **job.style.options)
+    figures: dict[str, Any] = {"n_frames": motion.n_frames, "fps": motion.fps, "keys": reduced.keys.tolist()}
+    figures |= dict.fromkeys(("mean_mm", "max_mm", "worst_frame"))
+    if motion.height > 0:
+        errors = position_errors_mm(motion, reduced.sample())[:, motion.joint(job.style.options["joint"])]
+        worst_frame = int(errors.argmax())
+        figures |= {"mean_mm": float(errors.mean()), "max_mm": float(errors.max()), "worst_frame": worst_frame}
+    return _save_picture(picture, job.target, job.style, figures, list_notes(motion))
+
+
+def _reduce(motion: Motion, unbake_options: Mapping[str, Any]) -> KeyedMotion:
+    return unbake(motion, residual=False, **unbake_options)
 
 
 def draw_error_curve(job: ErrorCurveJob) -> DrawnPicture:
@@ -292,8 +351,7 @@ def draw_error_curve(job: ErrorCurveJob) -> DrawnPicture:
     ladder, keys = choice.ladder, choice.selection
     options = dict(job.style.options)
     options["title"] = options["title"] or f"{motion.name}: error against keys, {ladder.method}"
-    unit = "mm" if job.select_options.get("cost") == "inbetween" else ""
-    picture = plot_errors(ladder, chosen=keys, unit=unit, n_frames=stop - start, **options)
+    picture = plot_errors(ladder, chosen=keys, unit=choice.cost_unit, n_frames=stop - start, **options)
     figures = {
         "method": ladder.method,
         "n_frames": motion.n_frames,

@@ -25,11 +25,28 @@ from keypose.batch.rebake import (
     rebake_clip,
 )
 from keypose.cli import messages, output
-from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows, score_document
-from keypose.cli.options import DEFAULT_EDIT_LOAD, EditLoadFlags, Flags, resolve_jobs, with_flags
-from keypose.cli.output import Column, UsageError, escape_unprintable, missing_argument_error
+from keypose.cli.clip_view import common_folder, score_document
+from keypose.cli.options import (
+    DEFAULT_EDIT_LOAD,
+    DEFAULT_INTO,
+    EditLoadFlags,
+    Flags,
+    IntoFlags,
+    resolve_jobs,
+    with_flags,
+)
+from keypose.cli.output import (
+    Column,
+    UsageError,
+    escape_unprintable,
+    format_bytes,
+    format_duration,
+    labelled_rows,
+    missing_argument_error,
+)
 from keypose.cli.runner import DEFAULT_WRITE, RunResult, TargetFormat, WriteFlags, build_plan, run_write_jobs
 from keypose.cli.unbake import format_mm
+from keypose.errors import format_count
 from keypose.options import MAX_RESIDUAL, RebakeOptions
 
 if TYPE_CHECKING:
@@ -88,6 +105,7 @@ def rebake(
         ),
     ] = None,
     detail: DetailFlags = DEFAULT_DETAIL,
+    into_: IntoFlags = DEFAULT_INTO,
     load: EditLoadFlags = DEFAULT_EDIT_LOAD,
     write: WriteFlags = DEFAULT_WRITE,
 ) -> int:
@@ -101,8 +119,9 @@ def rebake(
     For example:
       keypose rebake edited.glb final.glb --from walk.keys.json
       keypose rebake edited.glb final.bvh --from walk.keys.json --residual 1
-      keypose rebake walk_v2.blend final.glb
+      keypose rebake walk_v2.blend walk_v2.glb
       keypose rebake edits/ final/ --to glb --from unbaked/
+      keypose rebake edited.glb hero2.glb --from hero.keys.json --into hero.glb
     """
     if len(paths) < 2 or not all(paths):
         raise missing_argument_error(
@@ -110,7 +129,7 @@ def rebake(
         )
     *names, out = paths
     existing_policy = write.existing_policy()
-    load_options = load.load_options()
+    load_options, into = load.load_options(), into_.character()
     inputs = discover_clips(names)
     if inputs.problems:
         raise inputs.problems[0]
@@ -123,7 +142,7 @@ def rebake(
     if overwritten is not None:
         raise UsageError(f"{overwritten} holds the captured detail", expected="another name for the result")
     work = [
-        RebakeJob(t.source, t.target, sources[t.source], detail.residual, detail.timing, load_options)
+        RebakeJob(t.source, t.target, sources[t.source], detail.residual, detail.timing, load_options, into)
         for t in plan.targets
     ]
     is_single_file = [t.target for t in (*plan.targets, *plan.skipped)] == [Path(out)]
@@ -133,17 +152,19 @@ def rebake(
 
 def _check_sources(edits: Sequence[tuple[Path, DetailSources]]) -> None:
     """Raise UsageError if no edit has detail; if only some lack it, those fail individually."""
-    if any(s.explicit or s.companion or may_have_detail(source) for source, s in edits):
-        return
+    for path, s in edits:
+        is_missing = not os.path.exists(path)  # noqa: PTH110 - Path raises for long names
+        if is_missing or s.explicit or s.companion or may_have_detail(path):  # a missing file fails when it is read
+            return
     source, sources = edits[0]
     if len(edits) == 1:
         raise UsageError(
-            f"the keys of {source} are not known, and there is no {sources.expected}",
+            f"{source} contains no captured detail, and there is no {sources.expected}",
             code="missing_argument",
             expected="--from NAME.keys.json, which unbake wrote",
         )
     raise UsageError(
-        f"the keys of these {len(edits)} files are not known, and there is no {sources.expected}, nor any other",
+        f"these {len(edits)} files contain no captured detail, and there is no {sources.expected}, nor any other",
         code="missing_argument",
         expected="--from FOLDER with the NAME.keys.json of each, which unbake wrote",
     )
@@ -195,17 +216,14 @@ def summary_lines(results: Sequence[tuple[RebakeJob, RebakeResult]]) -> list[str
 def build_block(job: RebakeJob, result: RebakeResult, seconds: float) -> Group:
     """Return the result of one edit as text."""
     before = "" if result.original_keys is None else f", before the edit {result.original_keys}"
-    edit = "read frame by frame" if result.keys is None else f"{result.keys} keys{before}"
-    if result.original == str(job.source):
-        detail = f"{_residual_percent(job)} of that which {job.source} itself brings along"
-    else:
-        detail = f"{_residual_percent(job)} of that in {result.original}"
+    edit = "read frame by frame" if result.keys is None else f"{format_count(result.keys, 'key')}{before}"
     rows = [
         (
             "edit",
-            f"{edit}; {result.frames} frames, {format_duration(result.frames / result.fps)} at {result.fps:.6g} fps",
+            f"{edit}; {format_count(result.frames, 'frame')}, "
+            f"{format_duration(result.frames / result.fps)} at {result.fps:.6g} fps",
         ),
-        ("detail", detail),
+        ("detail", f"{_residual_percent(job)} of that in {result.original}"),
     ]
     if (score := result.score) is not None:
         displacement = f"moves joints by {format_mm(score.mean_mm)} mm on average, {format_mm(score.max_mm)} mm at most"
@@ -228,7 +246,10 @@ def _timing_text(job: RebakeJob, result: RebakeResult) -> str:
         return "by frames: the edit has no keys of its own that could have been moved"
     if result.original_keys in (None, result.keys):
         return "by frames: no key was moved"
-    return f"by frames: {result.keys} keys now, {result.original_keys} before, and no moved key was recognised"
+    return (
+        f"by frames: {format_count(result.keys, 'key')} now, {result.original_keys} "
+        "before, and no moved key was recognised"
+    )
 
 
 def build_table(results: Sequence[tuple[RebakeJob, RebakeResult]], width: int) -> Group:

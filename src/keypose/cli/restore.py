@@ -52,9 +52,9 @@ def restore(
     the command that restores the rest.
 
     For example:
-      keypose restore walk.kps walk.bvh
+      keypose restore walk.kps restored.bvh
       keypose restore walk.kps part.glb --from-s 10 --to-s 12.5
-      keypose restore archive/ takes/ --to bvh
+      keypose restore archive/ restored/ --to bvh
     """
     names, out = split_paths(paths, "restore")
     existing_policy = write.existing_policy()

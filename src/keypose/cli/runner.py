@@ -32,11 +32,11 @@ from keypose.cli import messages, output
 from keypose.cli.error_text import render_error
 from keypose.cli.options import Jobs, Json
 from keypose.cli.output import FAILED, INTERRUPTED, UsageError, conflict_error, missing_argument_error
-from keypose.errors import FileError
+from keypose.errors import FileError, format_count
 
 if TYPE_CHECKING:
     from keypose.batch.file_discovery import ClipFiles
-    from keypose.batch.keys import KeysResult
+    from keypose.batch.keys import KeysResult, RefineTableResult
     from keypose.batch.plan import ExistingPolicy, Plan
     from keypose.batch.swings import SwingsResult
 
@@ -67,7 +67,7 @@ class HasPath(Protocol):
 WriteJob = TypeVar("WriteJob", bound=HasSourceAndTarget)
 ReadJob = TypeVar("ReadJob", bound=HasPath)
 Result = TypeVar("Result")
-ReadResult = TypeVar("ReadResult", "KeysResult", "SwingsResult")
+ReadResult = TypeVar("ReadResult", "KeysResult", "RefineTableResult", "SwingsResult")
 TargetFormat = Annotated[
     str | None, Parameter(help="The format of files in a folder, by suffix: bvh, glb, bvh.gz, ...")
 ]
@@ -206,7 +206,11 @@ class RunResult(Generic[WriteJob, Result]):
 
     def count_phrases(self, verb: str) -> list[str]:
         """Return the numbers of processed and skipped clips as phrases; ``verb`` is for example "converted"."""
-        phrases = [f"{len(self.results)} of {len(self.work)} clips {verb} in {self.seconds:.2f} s"] if self.work else []
+        phrases = (
+            [f"{len(self.results)} of {format_count(len(self.work), 'clip')} {verb} in {self.seconds:.2f} s"]
+            if self.work
+            else []
+        )
         return phrases + self.skipped_phrases
 
     @property
@@ -222,7 +226,9 @@ class RunResult(Generic[WriteJob, Result]):
             return code
         if not json and len(self.work) > 1:
             n_remaining = len(self.work) - len(self.outcomes)
-            output.print_note(f"interrupted with {n_remaining} files to go; --skip-existing continues from here")
+            output.print_note(
+                f"interrupted with {format_count(n_remaining, 'file')} to go; --skip-existing continues from here"
+            )
         return INTERRUPTED
 
     def document(self, list_name: str, build_item: Callable[[WriteJob, Result], dict[str, Any]]) -> dict[str, Any]:
@@ -275,7 +281,7 @@ def run_write_jobs(
         reporting_function = function_with_progress
 
         def function(job: WriteJob) -> Result:
-            return reporting_function(job, progress.update_part)
+            return reporting_function(job, progress.update_fraction)
 
     results = map_clips(function, work, n_workers, on_start=progress.start_clip)
     try:
@@ -383,7 +389,7 @@ class ProgressBar:
         self._is_started = True
         self._bar.start()
 
-    def update_part(self, fraction: float) -> None:
+    def update_fraction(self, fraction: float) -> None:
         """Set the fraction of the only clip that is done, from 0 to 1."""
         start = min(self._start_times.values(), default=None)
         if start is None or time.monotonic() - start < BAR_DELAY_S:

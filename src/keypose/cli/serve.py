@@ -5,9 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import threading
 import webbrowser
 from collections.abc import Iterator
 from getpass import getpass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +17,7 @@ from cyclopts import Group, Parameter
 
 from keypose.cli import output
 from keypose.cli.library_options import Blobs, LibraryOption, resolve_location
-from keypose.cli.options import Json
+from keypose.cli.options import Json, WholeNumber
 from keypose.cli.output import UsageError
 from keypose.errors import FileError, MissingExtra, OptionError
 
@@ -34,7 +36,7 @@ def serve(
     demo: Annotated[bool, Parameter(negative="", help="Use a temporary library with generated clips.")] = False,
     open: Annotated[bool, Parameter(negative="", help="Open the page in the browser.")] = False,
     port: Annotated[
-        int | None,
+        WholeNumber,
         Parameter(help="The port to listen on. Default: 8600, or the next free one."),
         NETWORK_GROUP,
     ] = None,
@@ -88,6 +90,7 @@ def run_server(
     try:
         from keypose.server.serve import configure_logging, exit_soon, open_socket, serve
         from keypose.server.settings import PORT, Settings
+        from keypose.server.static_files import FILES
     except ImportError as error:
         raise MissingExtra("the web app needs", "pip install 'keypose[serve]'") from error
     if demo and (library is not None or blobs is not None):
@@ -96,18 +99,47 @@ def run_server(
         )
     if port is not None and not 0 <= port < 1 << 16:
         raise UsageError(option="port", value=port, expected="a number from 0 to 65535")
+    if FILES.index is None:
+        raise FileError(
+            "the pages of the web app are not built",
+            code="no_pages",
+            path=FILES.folder,
+            hint="in the checkout, type: make web",
+        )
     password = _read_password(host, password_file)
     with _prepare_library(library, blobs, demo=demo) as location:
         listening_socket = open_socket(host, PORT if port is None else port, try_next_ports=port is None)
         settings = Settings(location, host=host, port=listening_socket.getsockname()[1], password=password)
         configure_logging()
-        serve(
-            settings,
-            listening_socket,
-            on_start=lambda: _print_address(settings, open_page=open_page, json=json),
-            on_stop=exit_soon,
-        )
+        with _make_redirect_page(settings) if open_page else contextlib.nullcontext() as redirect_page:
+            serve(
+                settings,
+                listening_socket,
+                on_start=lambda: _print_address(settings, redirect_page, json=json),
+                on_stop=exit_soon,
+            )
     return 0
+
+
+@contextlib.contextmanager
+def _make_redirect_page(settings: Settings) -> Iterator[Path]:
+    """Yield a file that only this user can read and that redirects to the server.
+
+    It is opened in place of the address with the token, which other users would see in the list of processes.
+    """
+    from keypose.server.temp_dirs import temp_dir
+
+    url = escape(settings.url)
+    text = (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Keypose</title>'
+        f'<meta http-equiv="refresh" content="0; url={url}"></head>'
+        f'<body><a href="{url}">Open Keypose</a></body></html>\n'
+    )
+    with temp_dir("keypose-open-") as folder:
+        path = folder.path / "open.html"
+        path.touch(0o600)
+        path.write_text(text, encoding="utf-8")
+        yield path
 
 
 @contextlib.contextmanager
@@ -164,8 +196,8 @@ def _read_first_line(file: Path) -> str:
         ) from None
 
 
-def _print_address(settings: Settings, *, open_page: bool, json: bool) -> None:
-    """Print the address when the server has started."""
+def _print_address(settings: Settings, redirect_page: Path | None, *, json: bool) -> None:
+    """Print the address when the server has started, and open the page that redirects to it, if any."""
     if json:
         output.print_json(
             {
@@ -186,5 +218,6 @@ def _print_address(settings: Settings, *, open_page: bool, json: bool) -> None:
             )
         output.print_line("Ctrl-C ends it")
     output.flush()
-    if open_page:
-        webbrowser.open(settings.url)
+    if redirect_page is not None:
+        # In a thread, as some browsers run in the foreground: the page needs the server meanwhile.
+        threading.Thread(target=webbrowser.open, args=(redirect_page.as_uri(),), daemon=True).start()

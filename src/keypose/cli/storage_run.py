@@ -14,10 +14,10 @@ from keypose.batch.file_discovery import ClipFile, ClipFiles, discover_clips, st
 from keypose.batch.plan import ExistingPolicy, Plan, Target, looks_like_file, plan_file, plan_folder
 from keypose.batch.restore import RestoreJob, RestoreResult, restore_clip
 from keypose.cli import output, storage_view
-from keypose.cli.clip_view import common_folder, format_accuracy, format_bytes, format_duration, format_paths
-from keypose.cli.output import UsageError
+from keypose.cli.clip_view import common_folder, format_accuracy, format_paths
+from keypose.cli.output import UsageError, format_bytes, format_duration
 from keypose.cli.runner import RunResult, run_write_jobs
-from keypose.errors import FileError, KeyposeError
+from keypose.errors import FileError, KeyposeError, format_count
 from keypose.formats import open_kps
 
 SUFFIX = ".kps"
@@ -90,7 +90,7 @@ def _finish(run_result: RunResult[Any, Any], *, json: bool) -> int:
 def _warning_phrases(outcomes: Sequence[Outcome[Any]]) -> list[str]:
     """Return the number of clips with warnings as a phrase; empty if none."""
     n_clips = sum(bool(outcome.warnings) for outcome in outcomes)
-    return [f"{n_clips} {'clip' if n_clips == 1 else 'clips'} with warnings"] if n_clips else []
+    return [f"{format_count(n_clips, 'clip')} with warnings"] if n_clips else []
 
 
 def _compressed_document(job: CompressJob, result: CompressResult) -> dict[str, Any]:
@@ -156,7 +156,8 @@ def _print_restored(run_result: RunResult[RestoreJob, RestoreResult]) -> None:
         job, result = results[0]
         start = "" if job.is_whole_clip else f" from {result.start_s:.2f} s on"
         output.print_line(
-            f"{job.target}: {result.n_frames} frames{start} at {result.fps:.6g} fps, {format_bytes(result.bytes)}, "
+            f"{job.target}: {format_count(result.n_frames, 'frame')}{start} at "
+            f"{result.fps:.6g} fps, {format_bytes(result.bytes)}, "
             f"{format_accuracy(result)}, in {run_result.seconds:.2f} s"
         )
         for kind, path in (("keys", result.keys_file), ("swings", result.swings_file)):

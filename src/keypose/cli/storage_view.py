@@ -12,15 +12,9 @@ from rich.text import Text
 
 from keypose.batch.compress import CompressJob, CompressResult
 from keypose.cli import output
-from keypose.cli.clip_view import (
-    RAW_SIZE_TEXT,
-    common_folder,
-    format_bytes,
-    format_contents,
-    format_duration,
-    labelled_rows,
-)
-from keypose.cli.output import Column, escape_unprintable
+from keypose.cli.clip_view import RAW_SIZE_TEXT, common_folder, format_contents
+from keypose.cli.output import Column, escape_unprintable, format_bytes, format_duration, labelled_rows
+from keypose.errors import format_count
 from keypose.storage.error import LargestError
 
 OPTIONAL_HEADINGS = ("written", "with", "joints", "before", "length")  # dropped in this order on a narrow terminal
@@ -61,8 +55,8 @@ def build_block(job: CompressJob, result: CompressResult, seconds: float) -> Gro
     rows = [
         (
             "motion",
-            f"{result.n_frames} frames, {format_duration(result.duration_s)} at {result.fps:.6g} fps, "
-            f"{result.n_joints} joints",
+            f"{format_count(result.n_frames, 'frame')}, {format_duration(result.duration_s)} at {result.fps:.6g} fps, "
+            f"{format_count(result.n_joints, 'joint')}",
         ),
         (
             "size",

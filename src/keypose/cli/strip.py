@@ -112,7 +112,7 @@ def strip(
       keypose strip walk.bvh walk.svg --method salient --keys 12 --theme dark
       keypose strip kick.bvh kick.png --layout expanded --ghosts 2
       keypose strip walk.bvh front.png --view front --range 100:400
-      keypose strip walk.bvh walk.png --keys 24 --per-row 12
+      keypose strip walk.bvh rows.png --keys 24 --per-row 12
       keypose strip takes/ pictures/ --size-px 320x90
     """
     names, out = split_paths(paths, "strip")

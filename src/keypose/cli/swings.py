@@ -15,7 +15,7 @@ from keypose.batch.pool import CLIPS_PER_WORKER
 from keypose.batch.swing_edit import EditStep, SwingEditJob, SwingEditResult, edit_clip_swings
 from keypose.batch.swings import SwingsJob, SwingsLoader, SwingsResult, find_clip_swings
 from keypose.cli import output, swings_view
-from keypose.cli.clip_view import common_folder, format_bytes
+from keypose.cli.clip_view import common_folder
 from keypose.cli.commands import option_order
 from keypose.cli.options import (
     DEFAULT_LOAD,
@@ -29,7 +29,7 @@ from keypose.cli.options import (
     resolve_jobs,
     with_flags,
 )
-from keypose.cli.output import UsageError, conflict_error, missing_argument_error
+from keypose.cli.output import UsageError, conflict_error, format_bytes, missing_argument_error
 from keypose.cli.runner import (
     DEFAULT_WRITE,
     RunResult,
@@ -114,6 +114,14 @@ def swings(
         Parameter(negative="", help="Show size against error for thresholds from 0 to 2; for several files the means."),
         ACCURACY_GROUP,
     ] = False,
+    actions: Annotated[
+        bool,
+        Parameter(
+            negative="",
+            help="List actions instead of joints: steps, kicks, turns and others, with the limbs that lead and follow.",
+        ),
+        FILTER_GROUP,
+    ] = False,
     joints: Annotated[
         tuple[str, ...],
         Parameter(negative="", help="Joints, body parts or groups to show. Default: all that swing."),
@@ -121,7 +129,9 @@ def swings(
     ] = (),
     filter_: Annotated[SwingFilterFlags, FILTER_GROUP] = DEFAULT_FILTERS,
     scale: Annotated[
-        Edits, Parameter(negative="", help="Scale the angles of swings, JOINTS=FACTOR: right_leg=1.3."), EDIT_GROUP
+        Edits,
+        Parameter(negative="", help="Scale the angles of swings, JOINTS=FACTOR, such as right_leg=1.3."),
+        EDIT_GROUP,
     ] = (),
     intensify: Annotated[
         Edits,
@@ -132,7 +142,7 @@ def swings(
         Edits, Parameter(negative="", help="Set the angle of swings, JOINTS=DEGREES."), EDIT_GROUP
     ] = (),
     shift: Annotated[
-        Edits, Parameter(negative="", help="Move swings in time, JOINTS=SECONDS: left_arm=-0.1 is earlier."), EDIT_GROUP
+        Edits, Parameter(negative="", help="Move swings in time, JOINTS=SECONDS; left_arm=-0.1 is earlier."), EDIT_GROUP
     ] = (),
     lengthen: Annotated[
         Edits, Parameter(negative="", help="Scale the duration of swings, JOINTS=FACTOR."), EDIT_GROUP
@@ -181,8 +191,9 @@ def swings(
     For example:
       keypose swings kick.bvh
       keypose swings kick.bvh --joints right_leg --longer-s 0.2
-      keypose swings kick.bvh --scale right_leg=1.3 -o out.bvh
-      keypose swings kick.bvh --from-s 1 --to-s 2 --shift arms=0.1 -o out.bvh
+      keypose swings kick.bvh --actions
+      keypose swings kick.bvh --scale right_leg=1.3 -o stronger.bvh
+      keypose swings kick.bvh --from-s 1 --to-s 2 --shift arms=0.1 -o later.bvh
       keypose swings walk.bvh --retime 1.5 --intensify arms=0.6 -o calm.bvh
       keypose swings kick.bvh --retime 1.5 --from-s 0.5 --to-s 1.5 -o slow.bvh
       keypose swings walk.bvh --fallback keys -o walk.swings.json
@@ -211,6 +222,7 @@ def swings(
         others={
             "--level": level != 1,
             "--joints": joints,
+            "--actions": actions,
             **{_flag(name): True for name in filters},
         },
     )
@@ -218,7 +230,7 @@ def swings(
     check_detail(steps, no_detail=no_detail)
     check_output_options(
         output,
-        view_options={"--sweep": sweep, "--joints": joints},
+        view_options={"--sweep": sweep, "--joints": joints, "--actions": actions},
         write_options={
             "--to": to,
             "--keep-feet": keep_feet is not None,
@@ -228,16 +240,20 @@ def swings(
         },
     )
     load_options = load.load_options()
-    loader = SwingsLoader(
-        load_options, parse_range(range_), check_fps(fps, "--fps"), options, bounds.max_deg, bounds.max_mm
-    )
+    loader = SwingsLoader(load_options, parse_range(range_), check_fps(fps), options, bounds.max_deg, bounds.max_mm)
     share = check_level(level)
     inputs = discover_clips(files)
     if output is None:
         joint_names = parse_names("--joints", joints) if joints else ("all",)
         is_single_file = len(files) == 1 and [str(file.path) for file in inputs.files] == [str(Path(files[0]))]
+        if actions and (joints or filters):
+            other = "--joints" if joints else _flag(next(iter(filters)))
+            raise conflict_error("--actions", other, "it lists actions of the whole body")
         with_swings = write.json or is_single_file or bool(filters)
-        work = [SwingsJob(file.path, loader, share, joint_names, filters, sweep, with_swings) for file in inputs.files]
+        work = [
+            SwingsJob(file.path, loader, share, joint_names, filters, actions, sweep, with_swings)
+            for file in inputs.files
+        ]
         # starting a worker takes less time than trying many thresholds on a clip
         is_slow = sweep or bounds.max_deg is not None or bounds.max_mm is not None
         workers = resolve_jobs(write.jobs, len(work) * (CLIPS_PER_WORKER if is_slow else 1))
@@ -273,7 +289,8 @@ def show_swings(
 
 def _print_clips(clips: Sequence[tuple[SwingsJob, SwingsResult]], *, is_single_file: bool) -> None:
     out = output.stdout_console()
-    if clips and not is_single_file and not any(clip.matches is not None for _, clip in clips):
+    has_lists = any(clip.matches is not None or clip.actions is not None for _, clip in clips)
+    if clips and not is_single_file and not has_lists:
         build_overview = swings_view.build_sweep_tables if clips[0][1].sweep is not None else swings_view.build_table
         output.print_renderable(build_overview([clip for _, clip in clips], out.width))
         return

@@ -15,7 +15,7 @@ from rich.text import Text
 from keypose.batch.swings import JointSwingStats, SwingsResult
 from keypose.cli import output
 from keypose.cli.output import COLUMN_GAP, Column, escape_unprintable
-from keypose.swings import Swing
+from keypose.swings import Actions, Swing
 from keypose.swings.timeline import ContactBar, Row
 
 MAX_ROWS = 2_000
@@ -25,6 +25,9 @@ PREFERRED_BAR_WIDTH = 36  # optional columns are dropped until the timeline has 
 MIN_COLUMNS = 20
 MAX_COLUMNS = 80
 OPTIONAL_JOINT_HEADINGS = ("part", "mean deg", "rest", "longest", "keys")  # dropped in this order on a narrow terminal
+MIN_WHAT_WIDTH = 28  # of what happens in an action
+MIN_FOLLOW_WIDTH = 12
+MAX_FOLLOW_WIDTH = 24  # of the limbs that follow
 OPTIONAL_SWING_HEADINGS = ("part", "axis", "deg/s", "frames")
 STYLES = ("cyan", "magenta")  # alternating, to separate adjacent swings
 
@@ -108,6 +111,33 @@ def swing_list(clip: SwingsResult, width: int) -> RenderableType:
     ]
     visible_columns = output.drop_optional_columns(names, others, width, OPTIONAL_SWING_HEADINGS)
     return output.build_table(names, visible_columns, width)
+
+
+def action_list(actions: Actions, width: int) -> RenderableType:
+    """Return a table of actions, or why there are none."""
+    rows = actions.all[:MAX_ROWS]
+    if not rows:
+        return Text(actions.notes[0] if actions.notes else "no actions")
+    starts = Column("from s", [f"{action.start_s:.2f}" for action in rows], right_aligned=True)
+    ends = Column("to s", [f"{action.end_s:.2f}" for action in rows], right_aligned=True)
+    what = [escape_unprintable(action.phrase) for action in rows]
+    optional = [
+        Column("deg", [f"{action.turn_deg:.0f}" if action.turn_deg else "" for action in rows], right_aligned=True),
+        Column("m/s", [f"{action.speed_m_per_s:.1f}" for action in rows], right_aligned=True),
+    ]
+    lead = Column("lead", [escape_unprintable(action.lead) for action in rows])
+    follow = [escape_unprintable(", ".join(action.follow)) for action in rows]
+    what_width, follow_width = max(map(len, what)), min(max(map(len, (*follow, "follow"))), MAX_FOLLOW_WIDTH)
+    while optional and _remaining_width(starts, [ends, *optional, lead], width) < what_width + follow_width:
+        optional.pop()
+    space = _remaining_width(starts, [ends, *optional, lead], width) - COLUMN_GAP
+    follow_width = min(follow_width, space - COLUMN_GAP - min(what_width, MIN_WHAT_WIDTH))
+    followers = []
+    if follow_width >= MIN_FOLLOW_WIDTH:
+        followers = [Column("follow", [output.shorten(text, follow_width) for text in follow])]
+        space -= follow_width + COLUMN_GAP
+    phrases = Column("what", [output.shorten(text, max(space, MIN_WHAT_WIDTH)) for text in what])
+    return output.build_table(starts, [ends, phrases, *optional, lead, *followers], width)
 
 
 def _joint_columns(joints: Sequence[JointSwingStats]) -> list[Column]:

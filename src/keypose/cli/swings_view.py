@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import numpy as np
@@ -16,11 +16,12 @@ from keypose.batch import Outcome
 from keypose.batch.swing_edit import EditReport, SwingEditJob, SwingEditResult
 from keypose.batch.swings import JointSwingStats, SwingsJob, SwingsResult
 from keypose.cli import messages, output, swings_table
-from keypose.cli.clip_view import common_folder, format_bytes, format_duration, labelled_rows, score_document
-from keypose.cli.output import Column, escape_unprintable
+from keypose.cli.clip_view import common_folder, score_document
+from keypose.cli.output import Column, escape_unprintable, format_bytes, format_duration, labelled_rows
 from keypose.cli.unbake import format_mm
+from keypose.errors import format_count
 from keypose.metrics import Score
-from keypose.swings import Swing, Swings
+from keypose.swings import Action, Swing, Swings
 from keypose.swings.codec import Size
 
 ALL_JOINTS = ("all",)
@@ -36,6 +37,8 @@ def build_view(clip: SwingsResult, job: SwingsJob, width: int, *, plain: bool) -
         title = Text(escape_unprintable(clip.path), style="bold", overflow="fold")
         return Group(title, sweep_table(clip.sweep.rows, clip.size.raw_bytes, width))
     renderables: list[RenderableType] = [labelled_rows(clip.path, summary_rows(clip, job))]
+    if clip.actions is not None:
+        return Group(*renderables, swings_table.action_list(clip.actions, width))
     if clip.matches is not None:
         return Group(*renderables, swings_table.swing_list(clip, width))
     all_joints = job.joints != ALL_JOINTS
@@ -45,8 +48,8 @@ def build_view(clip: SwingsResult, job: SwingsJob, width: int, *, plain: bool) -
 def summary_rows(clip: SwingsResult, job: SwingsJob) -> list[tuple[str, str]]:
     """Return the summary of a clip as labelled rows."""
     swinging_joints = [joint for joint in clip.joints if joint.n_swings]
-    joint_count = f" of {pluralise(len(swinging_joints), 'joint')}" if job.joints == ALL_JOINTS else ""
-    keys = f", and {pluralise(clip.n_keys, 'key')}" if clip.n_keys else ""
+    joint_count = f" of {format_count(len(swinging_joints), 'joint')}" if job.joints == ALL_JOINTS else ""
+    keys = f", and {format_count(clip.n_keys, 'key')}" if clip.n_keys else ""
     return [
         ("frames", f"{clip.n_frames} at {clip.fps:.6g} fps, {format_duration(clip.n_frames / clip.fps)}"),
         ("swings", f"{clip.n_swings}{joint_count}{keys}; {_method_text(clip, job)}"),
@@ -103,7 +106,8 @@ def build_table(clips: Sequence[SwingsResult], width: int) -> Group:
     visible_columns = output.drop_optional_columns(first, others, width, OPTIONAL_CLIP_HEADINGS)
     stored_bytes, raw = sum(clip.size.total for clip in clips), sum(clip.size.raw_bytes for clip in clips)
     total = (
-        f"{len(clips)} clips, {sum(clip.n_swings for clip in clips)} swings, {format_bytes(stored_bytes)} stored, "
+        f"{format_count(len(clips), 'clip')}, {format_count(sum(clip.n_swings for clip in clips), 'swing')}, "
+        f"{format_bytes(stored_bytes)} stored, "
         f"{100 * stored_bytes / raw:.0f} % of all frames"
     )
     errors = [clip.error_deg for clip in clips if clip.error_deg is not None]
@@ -123,7 +127,7 @@ def build_sweep_tables(clips: Sequence[SwingsResult], width: int) -> Group:
         Column("stored", [format_bytes(row.bytes) for row in best_rows], right_aligned=True),
     ]
     raw_bytes = float(np.mean([clip.size.raw_bytes for clip in clips]))
-    title = Text(f"mean of {pluralise(len(clips), 'clip')}", style="bold")
+    title = Text(f"mean of {format_count(len(clips), 'clip')}", style="bold")
     means = sweep_table(mean_sweep(clip_sweeps), raw_bytes, width)
     return Group(output.build_table(names, others, width), Text(""), title, means)
 
@@ -163,11 +167,6 @@ def _method_text(clip: SwingsResult, job: SwingsJob) -> str:
     return text + (f"; the {100 * job.level:.3g} % with the largest angles" if job.level < 1 else "")
 
 
-def pluralise(number: int, noun: str) -> str:
-    """Return ``1 swing``, ``2 swings``."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
 def _format_figure(value: float | None) -> str:
     return "-" if value is None else format_mm(value)
 
@@ -177,7 +176,7 @@ def written_block(job: SwingEditJob, result: SwingEditResult, seconds: float) ->
     level_note = f", {100 * job.level:.3g} % of them with the largest angles" if job.level < 1 else ""
     rows = [
         ("frames", f"{result.n_frames} at {result.fps:.6g} fps, {format_duration(result.n_frames / result.fps)}"),
-        ("swings", f"{result.n_swings} of {pluralise(result.n_joints, 'joint')}{level_note}"),
+        ("swings", f"{result.n_swings} of {format_count(result.n_joints, 'joint')}{level_note}"),
         *(("edit", edit_line(edit, result)) for edit in result.edits),
     ]
     if result.edits:
@@ -190,11 +189,11 @@ def written_block(job: SwingEditJob, result: SwingEditResult, seconds: float) ->
 def edit_line(edit: EditReport, result: SwingEditResult) -> str:
     """Return what one edit changed, as text."""
     if edit.end < edit.start:
-        return f"{edit.edit}: {pluralise(edit.n_swings, 'swing')}, nothing plays differently"
+        return f"{edit.edit}: {format_count(edit.n_swings, 'swing')}, nothing plays differently"
     more = len(edit.joints) - MAX_JOINTS
     names = ", ".join(edit.joints[:MAX_JOINTS]) + (f" and {more} more" if more > 0 else "")
     span = f"frames {edit.start} to {edit.end}, {edit.start / result.fps:.2f} to {edit.end / result.fps:.2f} s"
-    return f"{edit.edit}: {pluralise(edit.n_swings, 'swing')}; {names} changed in {span}"
+    return f"{edit.edit}: {format_count(edit.n_swings, 'swing')}; {names} changed in {span}"
 
 
 def written_table(results: Sequence[tuple[SwingEditJob, SwingEditResult]], width: int) -> Group:
@@ -248,12 +247,7 @@ def clip_document(job: SwingsJob, outcome: Outcome[SwingsResult]) -> dict[str, A
     """Return the swings of one clip, or its failure, as a JSON document."""
     clip = outcome.value
     if clip is None:
-        assert outcome.failure is not None
-        return {
-            "file": str(job.path),
-            **messages.failure_document(outcome.failure),
-            "warnings": messages.render_warnings(outcome.warnings),
-        }
+        return messages.failed_file_document(job.path, outcome)
     assert clip.swings is not None
     document: dict[str, Any] = {
         "file": clip.path,
@@ -280,6 +274,9 @@ def clip_document(job: SwingsJob, outcome: Outcome[SwingsResult]) -> dict[str, A
     if clip.matches is not None:
         matches = [{"joint": swing.joint, "index": n, **_swing_document(swing, clip.fps)} for n, swing in clip.matches]
         document["matches"] = matches
+    if clip.actions is not None:
+        document["actions"] = [_action_document(action) for action in clip.actions]
+        document["notes"] += clip.actions.notes
     if clip.sweep is not None:
         document["sweep"] = [asdict(row) for row in clip.sweep]
     return document
@@ -316,6 +313,18 @@ def _joint_document(swings: Swings, joint: JointSwingStats) -> dict[str, Any]:
             | {"frames": span.frames.tolist(), "rotations": span.rotations.tolist()}
             for span in keyed
         ],
+    }
+
+
+def _action_document(action: Action) -> dict[str, Any]:
+    """Return one action; its swings are those of the joints within its span."""
+    names = [field.name for field in fields(Action) if field.name not in ("swings", "members")]
+    document = {name: getattr(action, name) for name in names}
+    return {
+        **document,
+        "description": action.description,
+        "n_swings": len(action.swings),
+        "members": [_action_document(member) for member in action.members],
     }
 
 

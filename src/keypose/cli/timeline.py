@@ -69,7 +69,7 @@ def timeline(
       keypose timeline kick.bvh kick.svg
       keypose timeline kick.bvh kick.png --keys 24 --theme dark
       keypose timeline kick.bvh legs.svg --joints legs --mark 30,88,120
-      keypose timeline kick.swings.json kick.svg
+      keypose timeline walk.swings.json walk.svg
     """
     options = find.typed_options()
     swings.check_modes(sweep=False, bounds=bounds, options=options, others={})

@@ -17,21 +17,22 @@ from keypose.batch import Outcome, map_clips
 from keypose.batch.file_discovery import discover_clips, suggest_file
 from keypose.batch.verify import VerifyJob, VerifyResult, verify_clip
 from keypose.cli import messages, output
-from keypose.cli.clip_view import (
-    RAW_SIZE_TEXT,
-    format_accuracy,
-    format_bytes,
-    format_duration,
-    format_paths,
-    labelled_rows,
-    stored_rows,
-)
+from keypose.cli.clip_view import RAW_SIZE_TEXT, format_accuracy, format_paths, stored_rows
 from keypose.cli.error_text import render_error
 from keypose.cli.options import DEFAULT_LOAD, Jobs, Json, LoadFlags, resolve_jobs
-from keypose.cli.output import FAILED, Column, UsageError, escape_unprintable, missing_argument_error
+from keypose.cli.output import (
+    FAILED,
+    Column,
+    UsageError,
+    escape_unprintable,
+    format_bytes,
+    format_duration,
+    labelled_rows,
+    missing_argument_error,
+)
 from keypose.cli.runner import ProgressBar
 from keypose.cli.storage_run import find_originals, find_uncompressed, select_compressed
-from keypose.errors import FileError
+from keypose.errors import FileError, format_count
 
 OPTIONAL_HEADINGS = ("with", "groups", "length")  # dropped in this order on a narrow terminal
 
@@ -131,7 +132,8 @@ def _print_results(
         output.print_renderable(build_table(clips, output.stdout_console().width))
         sound = sum(not clip.problem for clip in clips)
         output.print_line(
-            f"{sound} of {len(work)} files sound, {format_duration(sum(clip.duration_s for clip in clips))} of motion"
+            f"{sound} of {format_count(len(work), 'file')} sound, "
+            f"{format_duration(sum(clip.duration_s for clip in clips))} of motion"
         )
     for clip in clips:
         if clip.problem:
@@ -145,7 +147,8 @@ def build_block(job: VerifyJob, clip: VerifyResult) -> Group:
     rows = [
         (
             "motion",
-            f"{clip.n_frames} frames, {format_duration(clip.duration_s)} at {clip.fps:.6g} fps, {clip.n_joints} joints",
+            f"{format_count(clip.n_frames, 'frame')}, {format_duration(clip.duration_s)} at "
+            f"{clip.fps:.6g} fps, {format_count(clip.n_joints, 'joint')}",
         ),
         ("size", format_bytes(clip.bytes)),
         *stored_rows(clip.storage),

@@ -8,12 +8,13 @@ Here are the options of files, keys, curves and swings; the modules of this pack
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from os import PathLike
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias, TypedDict, get_type_hints
 
+from keypose.errors import OptionError
 from keypose.limits import Limits
 from keypose.validation import check_int, check_number
 
@@ -26,11 +27,13 @@ Measure: TypeAlias = Literal["max", "mean"]
 MeasuredInterpolation: TypeAlias = Literal["bezier", "linear"]
 Interpolation: TypeAlias = Literal["bezier", "natural", "linear"]
 RotationKind: TypeAlias = Literal["quaternion", "euler"]
+Per: TypeAlias = Literal["pose", "joint"]
 Metric: TypeAlias = Literal["angle", "cosine"]
 Fallback: TypeAlias = Literal["keys"]
 Timing: TypeAlias = Literal["auto", "keys", "frames"]
 
 DEFAULT_METHOD = "salient"
+PIN_WORDS = ("contacts", "extremes")  # that are allowed among the frames of pins
 MIN_FPS, MAX_FPS = 1e-3, 1e6
 MIN_TOLERANCE_MM, MAX_TOLERANCE_MM = 1e-3, 1e4  # of stored motions, on a figure of 1.7 m
 MAX_SMOOTHING_S = 3600.0
@@ -125,12 +128,18 @@ def option_of(options: type[Any], name: str, **changes: Any) -> Option:
 def check_option_int(options: type[Any], name: str, value: Any) -> int:
     """Return ``value`` as an int within the range of the option ``name``. Raise OptionError otherwise."""
     option = declared_options(options)[name]
-    return check_int(name, value, min_value=option.min_value, max_value=option.max_value)
+    try:
+        return check_int(name, value, min_value=option.min_value, max_value=option.max_value)
+    except OptionError as error:
+        raise error.with_fields(option_class=options) from None
 
 
 def check_option_number(options: type[Any], name: str, value: Any) -> float:
     """Return ``value`` as a finite float within the range of the option ``name``. Raise OptionError otherwise."""
-    return check_number(name, value, **declared_options(options)[name].bounds)
+    try:
+        return check_number(name, value, **declared_options(options)[name].bounds)
+    except OptionError as error:
+        raise error.with_fields(option_class=options) from None
 
 
 def default_of(options: type[Any], name: str) -> Any:
@@ -203,6 +212,23 @@ class OutputOptions:
         ),
     ] = None
     lossless: Annotated[bool, Option("Store the exact numbers of the file.")] = False
+    into: Annotated[
+        Path | None,
+        Option(
+            "A character (GLB): the result is a copy of it, with its meshes, skins and other animations, in which the "
+            "animation that was read is replaced, or one is added."
+        ),
+    ] = None
+    reduce_tracks: Annotated[
+        bool,
+        Option(
+            "With a character, reduce tracks of scale and morph weights that have a key on every frame, within 0.1 % "
+            "of their largest value.",
+            flag="--no-reduce-tracks",
+            flag_help="Keep all keys of the character's tracks of scale and morph weights. Default: those with a key "
+            "on every frame are reduced, within 0.1 % of their largest value.",
+        ),
+    ] = True
 
 
 @dataclass(frozen=True)
@@ -227,7 +253,7 @@ class KeyCountOptions:
             min_value=0.0,
         ),
     ] = None
-    auto: Annotated[bool, Option("Choose the number of keys from the error curve: a cliff, or its knee.")] = False
+    auto: Annotated[bool, Option("Fewest keys whose fitted curves keep every joint within 1 % of the height.")] = False
 
 
 @dataclass(frozen=True)
@@ -238,7 +264,9 @@ class FittedKeyCountOptions(KeyCountOptions):
         float | None,
         Option("Fewest keys whose curves keep every joint within this error, on a figure of 1.7 m.", min_value=0.0),
     ] = None
-    auto: Annotated[bool, Option("Choose the number of keys from the error curve. Default.")] = False
+    auto: Annotated[bool, Option("Fewest keys whose curves keep every joint within 1 % of the height. Default.")] = (
+        False
+    )
 
 
 @dataclass(frozen=True)
@@ -249,15 +277,15 @@ class FeatureOptions:
         DEFAULT_METHOD
     )
     max_keys: Annotated[int | None, Option("Largest number of keys on the error curve.", min_value=1)] = None
-    joints: Annotated[str | tuple[str, ...] | None, Option("Joints, body parts or groups that count, hands,head.")] = (
-        None
-    )
+    joints: Annotated[
+        str | tuple[str, ...] | None, Option("Joints, body parts or groups that count, such as hands,head.")
+    ] = None
     weights: Annotated[
         Mapping[str, float] | None,
         Option(
             "Weights of joints, body parts or groups.",
             flag="--weight",
-            flag_help="Weight of a joint, body part or group, hands=3. May be given several times.",
+            flag_help="Weight of a joint, body part or group, such as hands=3. May be given several times.",
         ),
     ] = None
     features: Annotated[FeatureKind | None, Option("Features of the poses. Default: those of the method.")] = None
@@ -280,13 +308,17 @@ class MethodOptions:
         Option(
             "Frames that must be keys.",
             flag="--pin",
-            flag_help="Frames that must be keys, 30,88; the word contacts adds frames in which feet touch or leave the "
-            "ground.",
+            flag_help="Frames that must be keys, such as 30,88; the word contacts adds frames in which feet touch or "
+            "leave the ground, extremes those in which a part of the body is at the end of its travel.",
         ),
     ] = ()
     excluded: Annotated[
         tuple[int, ...],
-        Option("Frames that must not be keys.", flag="--exclude", flag_help="Frames that must not be keys, 30,88."),
+        Option(
+            "Frames that must not be keys.",
+            flag="--exclude",
+            flag_help="Frames that must not be keys, such as 30,88.",
+        ),
     ] = ()
     objective: Annotated[
         Objective | None, Option("Cost of a selection: the largest cost of its spans, or their sum.")
@@ -295,7 +327,7 @@ class MethodOptions:
         Cost | None,
         Option(
             "Cost of a span: the largest distance from its chord, the sum of squared distances, or the error of the "
-            "in-betweens that unbake fits, in mm."
+            "in-betweens that unbake fits, in mm. Default: chord; inbetween if the number of keys is automatic."
         ),
     ] = None
     interpolation: Annotated[
@@ -321,11 +353,30 @@ class MethodOptions:
     threads: Annotated[
         int | None, Option("Processor cores for one clip. Default: all for long clips.", min_value=1)
     ] = None
-    threshold: Annotated[float | None, Option("Error above which refine adds a key. Higher gives fewer keys.")] = None
+    threshold: Annotated[
+        float | None,
+        Option(
+            "Error above which refine adds a key, as a fraction of the curve's range between two keys. Default: 0.13. "
+            "Higher gives fewer keys."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
-class SelectOptions(MethodOptions, FeatureOptions):
+class ExtremesOptions:
+    """Whether keys are moved to extremes."""
+
+    extremes_first: Annotated[
+        bool | None,
+        Option(
+            "Of the selections with errors up to 5 % larger, take the one with most keys at extremes, where a part of "
+            "the body is at the end of its travel. Default: with auto."
+        ),
+    ] = None
+
+
+@dataclass(frozen=True)
+class SelectOptions(MethodOptions, ExtremesOptions, FeatureOptions):
     """How keys are chosen, without their number."""
 
 
@@ -368,9 +419,30 @@ ThresholdOption: TypeAlias = Annotated[
 
 
 @dataclass(frozen=True)
-class UnbakeOptions(FittedKeyCountOptions, CurveOptions):
+class UnbakeOptions(FittedKeyCountOptions, ExtremesOptions, CurveOptions):
     """The keywords of ``unbake``, without those of its method."""
 
+    method: Annotated[
+        str,
+        Option("Selection method: salient finds the best keys for the fitted curves; keypose methods lists others."),
+    ] = DEFAULT_METHOD
+    per: Annotated[
+        Per, Option("Keys that all joints share, whole poses (pose), or keys of its own for every joint (joint).")
+    ] = "pose"
+    interpolation: Annotated[
+        Interpolation | None,
+        Option(
+            "In-betweens: cubic curves fitted to the capture (bezier, the default), natural splines (the default for "
+            "keys per joint by methods that see angles), or straight lines."
+        ),
+    ] = None  # type: ignore[assignment]  # depends on the method
+    rotation: Annotated[
+        RotationKind | None,
+        Option(
+            "Store rotations as quaternions (the default), or as Euler angles in each joint's best order; keys per "
+            "joint by methods that see angles have those of the file."
+        ),
+    ] = None  # type: ignore[assignment]
     residual: Annotated[
         bool,
         Option(
@@ -383,6 +455,43 @@ class UnbakeOptions(FittedKeyCountOptions, CurveOptions):
     threads: Annotated[
         int | None, Option("Processor cores for one clip. Default: all for long clips.", min_value=1)
     ] = None
+
+
+@dataclass(frozen=True)
+class CurveReductionOptions:
+    """How plain curves are reduced to keys."""
+
+    tolerance: Annotated[
+        float | Mapping[str, float] | None,
+        Option(
+            "Largest distance of a curve from any of its samples, in its own units: one for all, or by curve or group.",
+            flag_help="Largest distance of a curve from any of its samples, in its own units: a number, or for one "
+            "curve or group, such as jaw=0.02. May be given several times.",
+            above=0.0,
+        ),
+    ] = None
+    keys: Annotated[
+        int | Mapping[str, int] | None,
+        Option(
+            "Largest number of keys, instead of a tolerance: one for all, or by curve or group.",
+            flag_help="Largest number of keys of a curve, instead of a tolerance: a number, or for one curve or group, "
+            "such as jaw=12. May be given several times.",
+            min_value=1,
+        ),
+    ] = None
+    groups: Annotated[
+        Mapping[str, Sequence[str]] | Literal["all"] | None,
+        Option(
+            "Curves that have keys at the same times, by group. Default: every curve has keys of its own.",
+            flag="--group",
+            flag_help="Curves that have keys at the same times, such as face=jaw,brow; the word all for all curves. "
+            "May be given several times. Default: every curve has keys of its own.",
+        ),
+    ] = None
+    interpolation: Annotated[
+        MeasuredInterpolation, Option("Between keys: the cubics closest to the samples, or straight lines.")
+    ] = "bezier"
+    threads: Annotated[int | None, Option("Processor cores, for several curves. Default: all.", min_value=1)] = None
 
 
 @dataclass(frozen=True)

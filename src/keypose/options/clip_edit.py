@@ -27,7 +27,8 @@ class ClipKeyOptions:
     tolerance_mm: Annotated[
         float | None,
         Option(
-            "Fewest keys whose curves keep every joint within this error, on a figure of 1.7 m.",
+            "Fewest keys whose curves keep every joint within this error, on a figure of 1.7 m; none: within 1 % of "
+            "the height, as automatic keys.",
             above=0.0,
             max_value=MAX_TOLERANCE_MM,
         ),

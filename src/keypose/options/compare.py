@@ -17,15 +17,14 @@ class ComparisonOptions:
     methods: Annotated[
         tuple[str, ...] | None,
         Option(
-            "Methods to compare, salient,uniform: those of keypose methods, salient-inbetween (the keys that unbake "
-            "chooses), and the references per-curve and pca. Default: all."
+            "Methods to compare, such as salient,uniform. There are those of keypose methods, salient-inbetween (the "
+            "keys that unbake chooses), and the references per-curve and pca. Default: all."
         ),
     ] = None
     removed_percent: Annotated[
         tuple[float, ...],
         Option(
-            "Percent of the frames to remove, 80,90. Default: 80, 90, 95 and 97.5.",
-            flag="--percent",
+            "Percent of the frames to remove, such as 80,90. Default: 80, 90, 95 and 97.5.",
             min_value=0.0,
             max_value=100.0,
         ),

@@ -29,7 +29,7 @@ class ClipFilterOptions:
         Option(
             "Only clips with all these tags.",
             flag="--tag",
-            flag_help="Only clips with all these tags: a,b. May be given several times.",
+            flag_help="Only clips with all these tags, such as walk,slow. May be given several times.",
         ),
     ] = ()
     min_duration_s: Annotated[float | None, Option("Minimum duration of clips, in seconds.", min_value=0.0)] = None
@@ -65,7 +65,9 @@ class ListOptions(ListFilterOptions):
 class CommonSearchOptions(ClipFilterOptions):
     """The options of every search by example."""
 
-    joints: Annotated[str | tuple[str, ...] | None, Option("Compare only these body parts: arms, left_leg, ...")] = None
+    joints: Annotated[str | tuple[str, ...] | None, Option("Compare only these body parts, such as arms,left_leg.")] = (
+        None
+    )
     mirrored: Annotated[
         bool,
         Option(
@@ -124,7 +126,8 @@ class AddOptions:
     """How a file or a motion is added."""
 
     tags: Annotated[
-        tuple[str, ...], Option("Add these tags to all clips: a,b. May be given several times.", flag="--tag")
+        tuple[str, ...],
+        Option("Add these tags to all clips, such as walk,slow. May be given several times.", flag="--tag"),
     ] = ()
     source: Annotated[str | None, Option("The source of the clips. Default: each file's path.")] = None
     licence: Annotated[str, _LICENCE] = ""
@@ -146,7 +149,7 @@ class IngestOptions(JobOptions, AddOptions):
     """How several files and folders are added."""
 
     engine: Annotated[
-        str | None, Option("Run on a Dask cluster: dask://host:8786. Default: processes on this machine.")
+        str | None, Option("Run on a Dask cluster, such as dask://host:8786. Default: processes on this machine.")
     ] = None
     tag_folders: Annotated[bool, Option("Add the names of each clip's folders, below the given one, as tags.")] = False
 

@@ -42,8 +42,12 @@ class TimelineOptions(ChartOptions):
 
     joints: Annotated[
         str | tuple[str, ...] | None,
-        Option("Joints, body parts or groups to show, hands,head. Default: all that swing, except fingers and toes."),
+        Option(
+            "Joints, body parts or groups to show, such as hands,head. Default: all that swing, except fingers and "
+            "toes."
+        ),
     ] = None
+    actions: Annotated[bool, Option("Show actions above the joints: steps, kicks, turns and others.")] = False
     row_px: Annotated[float, Option("Height of a row, in px.", min_value=6.0, max_value=60.0)] = 15.0
     legend: Annotated[bool, Option("Explain the signs below the rows.")] = True
 
@@ -55,10 +59,11 @@ class CurvePlotOptions(ChartOptions):
     joints: Annotated[
         str | tuple[str, ...] | None,
         Option(
-            "Joints, body parts or groups to show, hands,head; keys are chosen from these only. Default: show the "
-            "four that vary most, and choose keys from all joints of the method."
+            "Joints, body parts or groups to show, such as hands,head; keys are chosen from these only. Default: show "
+            "the four that vary most, and choose keys from all joints of the method."
         ),
     ] = None
+    axes: Annotated[str | tuple[str, ...] | None, Option("Axes to show, such as x,z. Default: all three.")] = None
     values: Annotated[
         CurveValues, Option("Euler angles, or positions in the world; auto: positions for markers only.")
     ] = "auto"
@@ -93,6 +98,25 @@ class ErrorPlotOptions(ChartOptions):
 
 
 @dataclass(frozen=True)
+class PathPlotOptions(ChartOptions):
+    """The appearance of the path of a joint."""
+
+    title: Annotated[str | None, Option("The title. Default: the names of the joint and of the motion.")] = None
+    joint: Annotated[str, Option("The joint or body part whose path is drawn.")] = "right_hand"
+    view: Annotated[
+        str | float,
+        Option(
+            "Direction of the first view: best (shows most of the motion), front, left, right, back, three-quarter, or "
+            "degrees from the figure's front to its left. The second view is from above."
+        ),
+    ] = "best"
+    in_place: Annotated[bool, Option("Leave out the way that the hips travel over the floor.")] = False
+    height_px: Annotated[
+        float, Option("Height of the picture, in px.", min_value=MIN_SIZE_PX, max_value=MAX_SIZE_PX)
+    ] = 420.0
+
+
+@dataclass(frozen=True)
 class StripOptions:
     """The appearance of a strip of key poses."""
 
@@ -112,9 +136,9 @@ class StripOptions:
         ),
     ] = "best"
     ghosts: Annotated[int, Option("Number of faint poses between each two keys.", min_value=0, max_value=MAX_POSES)] = 0
-    rank: Annotated[bool, Option("Draw less important poses more transparent, for methods that rank: farthest.")] = (
-        False
-    )
+    rank: Annotated[
+        bool, Option("Draw less important poses more transparent, for methods that rank their keys, such as farthest.")
+    ] = False
     captions: Annotated[
         bool,
         Option("Print frames and times.", flag="--no-captions", flag_help="Do not print frames and times."),
@@ -130,7 +154,7 @@ class StripOptions:
     ] = None
     size_px: Annotated[
         tuple[float, float] | None,
-        Option("Exactly this size, WIDTHxHEIGHT: 320x90.", min_value=MIN_STRIP_PX, max_value=MAX_STRIP_PX),
+        Option("Exactly this size, WIDTHxHEIGHT, such as 320x90.", min_value=MIN_STRIP_PX, max_value=MAX_STRIP_PX),
     ] = None
     background: Annotated[
         bool, Option("Draw a background.", flag="--no-background", flag_help="Transparent background.")
@@ -145,4 +169,7 @@ class StripOptions:
 class PageOptions:
     """The appearance of a report."""
 
-    title: Annotated[str | None, Option("The title of the page. Default: the motion's name.")] = None
+    title: Annotated[
+        str | None,
+        Option("The title of the page, or of the index of several. Default: the motion's name, or their number."),
+    ] = None
