@@ -15,12 +15,13 @@ JUMP, DANCE, SWORD = "49_02_jump-hop", "131_04_dance-hop", "02_07_sword"
 KICKS, MIXED, SHORT = "135_07_kicking", "86_01_mixed-jumps-kicks-punches", "09_01"
 LONG = (WALK, RUN, CARTWHEEL, JUMP, DANCE, SWORD, KICKS, MIXED)
 SWINGS = ("09_02", "09_03", "118_01", "127_03", "141_04", "16_02", "16_05", "16_09", "16_45", "35_18", "35_20", "49_04")
+TAKES = (MIXED, "../cmu30/punching/13_17", "../cmu30/punching/14_02", "../cmu30/punching/14_03")  # of 1000 frames
 TWENTY = (*LONG, *(f"swings/{name}" for name in SWINGS))
 
 
 @cache
 def load_clip(name: str) -> kp.Motion:
-    """Return a clip at 120 frames a second, or the demo motion if it is absent."""
+    """Return a clip at its own rate, mostly 120 frames a second, or the demo motion if it is absent."""
     return kp.load(DATA / "cmu120" / f"{name}.bvh") if is_real(name) else kp.demo_motion()
 
 
@@ -31,7 +32,7 @@ def is_real(*names: str) -> bool:
 
 def label(name: str) -> str:
     """Return the short name of a clip: 135_07_kicking -> 135_07."""
-    return "_".join(name.removeprefix("swings/").split("_")[:2])
+    return "_".join(name.rpartition("/")[2].split("_")[:2])
 
 
 def remark_on_data(names: Sequence[str] | str, comment: str = "") -> str:

@@ -1,4 +1,4 @@
-"""Matsuda & Kondo: keys per axis, overlap, and keys after reduction, beside their tables."""
+"""Matsuda & Kondo: keys per axis, overlap, and keys after reduction, beside their tables; and errors and paths."""
 
 from __future__ import annotations
 
@@ -6,23 +6,57 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from benchmarks.papers.clips import CARTWHEEL, KICKS, MIXED, SWORD, label, load_clip, nan_unless_real, remark_on_data
+from benchmarks.papers.clips import (
+    CARTWHEEL,
+    DANCE,
+    JUMP,
+    KICKS,
+    LONG,
+    MIXED,
+    RUN,
+    SWORD,
+    TAKES,
+    WALK,
+    label,
+    load_clip,
+    nan_unless_real,
+    remark_on_data,
+)
 from benchmarks.papers.table import Row, print_table
 
 import keypose as kp
+from keypose.arrays import Floats, runs
 from keypose.features import compute_features
+from keypose.methods.refine.curve import RefineOptions, find_joint_keys, find_max_errors
+from keypose.rotations import angle_between
 
 SIDED_PARTS = ("upper_arm", "forearm", "hand", "thigh", "shin", "foot")
 SPINE = ("hips", "spine", "spine1", "spine2", "neck", "head")
 BODY_PARTS = [*SPINE, *(f"{side}_{part}" for side in ("left", "right") for part in SIDED_PARTS)]  # 18, as in the paper
-REFERENCE = {  # clip, first frame at 30 fps, frames: overlap %, removed %; a prototype of the same definition
-    (KICKS, 13, 51): (60, 53),
-    (KICKS, 176, 62): (60, 54),
-    (MIXED, 227, 62): (65, 55),
-    (MIXED, 540, 48): (72, 50),
-    (CARTWHEEL, 48, 51): (70, 52),
-    (SWORD, 461, 56): (52, 59),
+WINDOWS = (  # clip, first frame at 30 fps, frames
+    (KICKS, 13, 51),
+    (KICKS, 176, 62),
+    (MIXED, 227, 62),
+    (MIXED, 540, 48),
+    (CARTWHEEL, 48, 51),
+    (SWORD, 461, 56),
+)
+DEFAULT = 0.13
+# Threshold: overlap %, removed %, largest error of a curve / A, its median and 90 % of them; a prototype of the same
+# definition.
+REFERENCE = {
+    0.0: (99.7, 41.3, 0.05, 0.13),
+    0.06: (83.2, 43.6, 0.06, 0.13),
+    DEFAULT: (69.3, 47.6, 0.06, 0.13),
+    0.2: (59.3, 51.8, 0.06, 0.14),
+    0.3: (49.2, 57.1, 0.07, 0.16),
+    0.5: (39.3, 63.5, 0.11, 0.22),
+    0.8: (32.9, 68.0, 0.15, 0.35),
 }
+OTHERS, REFERENCE_OTHERS = (WALK, RUN, JUMP, DANCE), (73.0, 46.0)  # the clips of the reference are not named
+SPAN = 55  # frames at 30 fps: the mean of the windows
+LIMBS = ("left_hand", "right_hand", "left_foot", "right_foot")
+SPANS = (50, 100, 200, 500, 1000)  # frames at 30 fps
 PAPER_BODY_PARTS = {
     "hip": "hips",
     "chest": "spine2",
@@ -72,13 +106,12 @@ TABLES = {
 PAPER_MEANS = {"1": ("20.9/19.1/17.9", 34.7, 25.2, 47.6), "2": ("23.9/25.2/22.6", 43.0, 28.4, 50.9)}
 PAPER_ACTIONS = (54.0, 47.5, 43.8, 46.1, 46.3, 48.5, 48.9, 43.3, 47.9,  # table 3: % removed
                  43.8, 47.5, 49.1, 52.6, 47.6, 47.3, 49.8, 46.3, 51.7)  # fmt: skip
-THRESHOLDS = (0.02, 0.5, 1.0)
 
 
 def compare() -> dict[str, float]:
     for (title, clip, start, frames), text in TABLES.items():
         _compare_body_parts(title, clip, _window(clip, start, frames), _parse_rows(text))
-    return _compare_windows()
+    return _compare_windows() | _compare_thresholds() | _compare_readings() | _measure_paths() | _measure_lengths()
 
 
 def _parse_rows(text: str) -> list[PaperRow]:
@@ -127,71 +160,207 @@ def _compare_body_parts(title: str, clip: str, motion: kp.Motion, paper: list[Pa
 
 def _compare_windows() -> dict[str, float]:
     """Compare the averages of all three tables with six windows of real clips."""
-    percentages = {}
+    percentages = []
     rows = []
     paper = [np.mean([100 * row.overlap / row.frames for row in _parse_rows(text)]) for text in TABLES.values()]
-    for (clip, start, frames), (overlap, removed) in REFERENCE.items():
-        table = _refine_body_parts(_window(clip, start, frames))
-        percentages[clip, start] = 100 * table.mean_overlap_ratio, 100 * table.mean_removed_ratio
-        rows.append(Row(f"{label(clip)} {start}:{frames}", "", "{:.1f}%, {:.1f}%".format(*percentages[clip, start]),
-                        remark_on_data(clip, f"reference {overlap}, {removed}")))  # fmt: skip
-    mean = np.mean(list(percentages.values()), axis=0)
+    for window, table in zip(WINDOWS, _tables(), strict=True):
+        clip, start, frames = window
+        percentages.append(_summarize([table]))
+        rows.append(Row(f"{label(clip)} {start}:{frames}", "", _format(percentages[-1]), remark_on_data(clip)))
     paper_text = f"{paper[0]:.0f}, {paper[1]:.0f}%; 47.6, 50.9%"
-    rows.append(
-        Row(
-            "mean",
-            paper_text,
-            "{:.1f}%, {:.1f}%".format(*mean),
-            "tables 1 and 2; other actions here; see the next two rows",
-        )
-    )
-    for name, options, comment in (
-        (
-            "every extremum fixed",
-            {"prominence": 0.0},
-            "as the paper words it: moves the keys that are left more than the overlap",
-        ),
-        (
-            "min_error 0.02 of the amplitude",
-            {"min_error": 0.02},
-            "0.05 by default, which the paper has not: moves the overlap",
-        ),
-    ):
-        rows.append(Row(f"mean, {name}", paper_text, "{:.1f}%, {:.1f}%".format(*_window_means(**options)), comment))
+    rows.append(Row("mean", paper_text, _format(np.mean(percentages, axis=0)), "tables 1 and 2; other actions here"))
     actions = f"{min(PAPER_ACTIONS)} to {max(PAPER_ACTIONS)}%, mean {np.mean(PAPER_ACTIONS):.1f}%"
-    min_removed, max_removed = (
-        min(each[1] for each in percentages.values()),
-        max(each[1] for each in percentages.values()),
-    )
+    removed = [each[1] for each in percentages]
     rows.append(
-        Row("removed, table 3", actions, f"{min_removed:.1f} to {max_removed:.1f}%", "18 actions there, 6 windows here")
+        Row("removed, table 3", actions, f"{min(removed):.1f} to {max(removed):.1f}%", "18 actions there, 6 windows")
     )
-    for threshold in THRESHOLDS:
-        comment = "below 0.13 min_error decides, not the threshold" if threshold < 0.13 else ""
-        label_text = f"threshold {threshold} instead of 0.13"
-        rows.append(
-            Row(
-                label_text, "[the user's dial]", "{:.1f}%, {:.1f}%".format(*_window_means(threshold=threshold)), comment
-            )
-        )
+    others = [load_clip(clip).at_fps(30) for clip in OTHERS]
+    spans = [motion[at : at + SPAN] for motion in others for at in range(0, motion.n_frames - SPAN, 2 * SPAN)]
+    own = [_summarize([_refine_body_parts(motion) for motion in motions]) for motions in (spans, others)]
+    names = ", ".join(map(label, OTHERS))
+    for title, summary in zip((f"every second {SPAN} frames", "whole"), own, strict=True):
+        comment = f"{title} of {names}; reference on clips that it does not name {_format(REFERENCE_OTHERS)}"
+        rows.append(Row("other clips", "", _format(summary), remark_on_data(OTHERS, comment)))
     print_table("Curve refinement, tables 1 to 3: overlap and removed, mean over 18 parts", rows)
-    off = np.abs(np.subtract(list(percentages.values()), list(REFERENCE.values())))
-    mean_off = np.abs(mean - np.mean(list(REFERENCE.values()), axis=0))
-    clips = [clip for clip, *_ in REFERENCE]
+    off = np.abs(np.subtract(own, REFERENCE_OTHERS)).max(axis=0)
     return {
-        "refine_overlap_off_reference": nan_unless_real(clips, float(off[:, 0].max())),
-        "refine_removed_off_reference": nan_unless_real(clips, float(off[:, 1].max())),
-        "refine_mean_overlap_off_reference": nan_unless_real(clips, float(mean_off[0])),
-        "refine_mean_removed_off_reference": nan_unless_real(clips, float(mean_off[1])),
+        "refine_other_clips_overlap_off_reference": nan_unless_real(OTHERS, float(off[0])),
+        "refine_other_clips_removed_off_reference": nan_unless_real(OTHERS, float(off[1])),
     }
 
 
-def _window_means(**options: float) -> tuple[float, float]:
-    """Return the mean overlap and removed keys over the windows, in percent."""
-    tables = [_refine_body_parts(_window(*window), **options) for window in REFERENCE]
-    overlap = [table.mean_overlap_ratio for table in tables]
-    removed = [table.mean_removed_ratio for table in tables]
+def _compare_thresholds() -> dict[str, float]:
+    """Compare overlap, removed frames and errors at several thresholds with the reference."""
+    clips = [clip for clip, *_ in WINDOWS]
+    rows, off, sums, own = [], [], [], {}
+    for threshold, reference in REFERENCE.items():
+        tables = _tables(threshold=threshold)
+        own[threshold] = (*_summarize(tables), *_error_shares(tables))
+        sums.append([sum(row.keys for row in table.rows) for table in tables])
+        off.append(np.abs(np.subtract(own[threshold], reference)))
+        paper = "47.6, 50.9% removed" if threshold == DEFAULT else "[the user's dial]"
+        comment = f"reference {_format(reference[:2])}; {_format_errors(reference[2:])}"
+        text = f"{_format(own[threshold][:2])}; {_format_errors(own[threshold][2:])}"
+        rows.append(Row(f"threshold {threshold:g}", paper, text, remark_on_data(clips, comment)))
+    rows.append(
+        Row("keys of 18 parts, 6 windows", "", " ".join(str(sum(each)) for each in sums), "at these thresholds")
+    )
+    print_table("Curve refinement: overlap and removed, largest error of a curve / A, median (90 %)", rows)
+    max_off = np.max(off, axis=0)
+    figures = {
+        "refine_overlap_off_reference": float(max_off[0]),
+        "refine_removed_off_reference": float(max_off[1]),
+        "refine_error_median_off_reference": float(max_off[2]),
+        "refine_error_p90_off_reference": float(max_off[3]),
+        "refine_error_median": own[DEFAULT][2],
+        "refine_error_p90": own[DEFAULT][3],
+        "refine_keys_gained_by_higher_threshold": float(np.max(np.diff(sums, axis=0))),
+    }
+    return {name: nan_unless_real(clips, figure) for name, figure in figures.items()}
+
+
+def _compare_readings() -> dict[str, float]:
+    """Show what other readings of the paper give on the same windows."""
+    clips = [clip for clip, *_ in WINDOWS]
+    rows = []
+    for title, options, comment in (
+        ("as it is", {}, ""),
+        ("every extremum fixed", {"prominence": 0.0}, "as the paper words it"),
+        ("relative to the range between keys", {"min_range": 0.0}, "without a minimum: noise becomes keys"),
+    ):
+        tables = _tables(**options)
+        text = f"{_format(_summarize(tables))}; {_format_errors(_error_shares(tables))}"
+        rows.append(Row(title, "47.6, 50.9% removed", text, comment))
+    whole_runs = {threshold: _merge_whole_runs(threshold) for threshold in (0.0, DEFAULT, 0.5)}
+    for threshold, (removed, errors) in whole_runs.items():
+        rows.append(
+            Row(f"rule 1 on whole runs, threshold {threshold:g}", "", f"{removed:.1f}%; {_format_errors(errors)}",
+                "removed: a lower threshold must not remove more" if threshold == 0 else "")
+        )  # fmt: skip
+    print_table("Curve refinement, other readings: overlap and removed, largest error of a curve / A", rows)
+    lower, default = whole_runs[0.0], whole_runs[DEFAULT]
+    return {
+        "refine_whole_runs_removed_lower_minus_default": nan_unless_real(clips, lower[0] - default[0]),
+        "refine_whole_runs_error_p90": nan_unless_real(clips, default[1][1]),
+    }
+
+
+def _merge_whole_runs(threshold: float) -> tuple[float, tuple[float, float]]:
+    """Return the removed percentage, and the errors, if rule 1 makes one key of any run of keys that are not fixed."""
+    options = RefineOptions(threshold, 0.25, 0.01, 5, 0.05, 0.5)
+    removed, errors = [], []
+    for window in WINDOWS:
+        motion = _window(*window)
+        features = compute_features(motion, "euler", _joint_names(motion, BODY_PARTS))
+        for joint in find_joint_keys(features, options):
+            keys = joint.fixed.copy()
+            for start, stop in runs(joint.overlap & ~joint.fixed):
+                keys[(start + stop - 1) // 2] = True
+            inner = np.flatnonzero(keys[:-2] & keys[1:-1] & keys[2:] & ~joint.fixed[1:-1]) + 1
+            for frame in inner.tolist():
+                keys[frame] = not keys[frame - 1]
+            removed.append(100 * (1 - keys.mean()))
+            frames = np.flatnonzero(keys).astype(np.int32)
+            errors += find_max_errors(features.values[:, list(features.joints[joint.joint])], frames, 1e-6)
+    shares = [error for error in errors if error is not None]
+    return float(np.mean(removed)), (float(np.median(shares)), float(np.percentile(shares, 90)))
+
+
+def _measure_paths() -> dict[str, float]:
+    """Measure the reduced motion against the original: all joints, and the paths of hands and feet."""
+    rows, means, shares = [], [], []
+    motions = [
+        (f"{label(clip)} {start}:{frames}", clip, _window(clip, start, frames)) for clip, start, frames in WINDOWS
+    ]
+    motions += [(f"{label(clip)}, {load_clip(clip).at_fps(30).n_frames}", clip, load_clip(clip).at_fps(30))
+                for clip in LONG]  # fmt: skip
+    for title, clip, motion in motions:
+        keyed = kp.unbake(motion, per="joint", method="refine", threshold=DEFAULT, residual=False)
+        reduced = keyed.sample()
+        score, limbs = kp.score(motion, reduced), _measure_limbs(motion, reduced)
+        means.append(limbs.mean_mm)
+        shares.append(limbs.max_share)
+        own = f"{score.mean_mm:.1f}, {score.max_mm:.0f} mm; {limbs.mean_mm:.1f}, {limbs.max_mm:.0f} mm"
+        hips = motion.joint("hips")
+        hips_range = np.ptp(motion.euler_curves()[:, hips], axis=0).max()
+        hips_error = np.rad2deg(angle_between(motion.rotations[:, hips], reduced.rotations[:, hips])).max()
+        comment = (
+            f"{limbs.joint} at most {limbs.max_share:.1%} of its path's extent; "
+            f"hips turn by {hips_range:.0f} degrees, error {hips_error:.0f}"
+        )
+        rows.append(Row(title, "[nearly equal]", own, remark_on_data(clip, comment)))
+    rows.append(Row("median of these", "", f"hands and feet {np.median(means):.1f} mm",
+                    f"the farthest point of a path is off by {np.median(shares):.1%} of its extent"))  # fmt: skip
+    print_table(
+        "Curve refinement, figures 13 and 14: mean, max distance of all joints; of hands and feet, at 30 fps", rows
+    )
+    clips = [clip for _, clip, _ in motions]
+    return {
+        "refine_limb_path_mean_mm": nan_unless_real(clips, float(np.median(means))),
+        "refine_limb_path_max_share": nan_unless_real(clips, float(np.median(shares))),
+    }
+
+
+class Limbs(NamedTuple):
+    """Distances of hands and feet from the original in mm, and the largest share of the extent of a path."""
+
+    mean_mm: float
+    max_mm: float
+    max_share: float  # the largest distance, over the extent of the path of that joint relative to the hips
+    joint: str
+
+
+def _measure_limbs(motion: kp.Motion, reduced: kp.Motion) -> Limbs:
+    joints = [motion.skeleton.joint(name) for name in LIMBS]
+    original, other = motion.world_positions()[:, joints], reduced.world_positions()[:, joints]
+    distance = motion.mm_per_unit * np.linalg.norm(other - original, axis=-1)
+    relative = motion.mm_per_unit * (original - motion.world_positions()[:, [motion.skeleton.joint("hips")]])
+    shares = distance.max(axis=0) / np.linalg.norm(np.ptp(relative, axis=0), axis=-1)
+    return Limbs(float(distance.mean()), float(distance.max()), float(shares.max()), LIMBS[int(shares.argmax())])
+
+
+def _measure_lengths() -> dict[str, float]:
+    """Measure whether longer motion is reduced better: spans of takes of more than 1000 frames, and the whole takes."""
+    takes = [load_clip(clip).at_fps(30) for clip in TAKES]
+    rows, removed = [], []
+    for length in (*SPANS, None):
+        spans = [take[at : at + n] for take in takes for n in [length or take.n_frames]
+                 for at in range(0, take.n_frames - n + 1, n)]  # fmt: skip
+        tables = [_refine_body_parts(span) for span in spans]
+        removed.append(100 * np.mean([table.mean_removed_ratio for table in tables]))
+        keyed = [kp.unbake(span, per="joint", method="refine", residual=False) for span in spans]
+        errors = np.mean([kp.score(span, each).mean_mm for span, each in zip(spans, keyed, strict=True)])
+        title = f"spans of {length} frames" if length else "whole, " + ", ".join(str(take.n_frames) for take in takes)
+        text = f"{removed[-1]:.1f}%; {errors:.1f} mm; {_format_errors(_error_shares(tables))}"
+        rows.append(Row(title, "47.6, 50.9%" if length == 50 else "[better]" if not length else "", text))
+    rows[-1] = rows[-1]._replace(comment=remark_on_data(TAKES, f"{', '.join(map(label, TAKES))} at 30 fps"))
+    print_table("Curve refinement, longer motion: removed, mean error in mm, largest error of a curve / A", rows)
+    return {"refine_removed_long_minus_short": nan_unless_real(TAKES, float(removed[-1] - removed[0]))}
+
+
+def _tables(**options: float) -> list[kp.RefineTable]:
+    """Return the tables of the windows."""
+    return [_refine_body_parts(_window(*window), **options) for window in WINDOWS]
+
+
+def _summarize(tables: Sequence[kp.RefineTable]) -> tuple[float, float]:
+    """Return the mean overlap and removed keys in percent."""
+    overlap, removed = zip(*((table.mean_overlap_ratio, table.mean_removed_ratio) for table in tables), strict=True)
     return 100 * float(np.mean(overlap)), 100 * float(np.mean(removed))
+
+
+def _error_shares(tables: Sequence[kp.RefineTable]) -> tuple[float, float]:
+    """Return the largest error of a curve as a share of its amplitude: the median, and what 90 % are within."""
+    shares = [share for table in tables for share in table.max_error_ratios]
+    return float(np.median(shares)), float(np.percentile(shares, 90))
+
+
+def _format(percentages: Sequence[float] | Floats) -> str:
+    return "{:.1f}, {:.1f}%".format(*percentages)
+
+
+def _format_errors(shares: Sequence[float]) -> str:
+    return "{:.2f} ({:.2f})".format(*shares)
 
 
 def _refine_body_parts(motion: kp.Motion, **options: float) -> kp.RefineTable:

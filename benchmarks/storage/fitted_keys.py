@@ -24,7 +24,7 @@ from benchmarks.storage.figure import Array, Figure
 
 import keypose as kp
 from keypose.arrays import runs
-from keypose.curves.cubic_fit import leaf_joints, remove_pops
+from keypose.curves.cubic_fit import find_turnovers, leaf_joints
 
 FIT_SHARE = 0.85  # of the tolerance is for the curves, the rest for rounding
 MAX_GAP_S = 0.3  # between keys within 1 mm, proportional to the root of the tolerance; larger gaps do not help
@@ -95,9 +95,11 @@ def _fit_keys(motion: kp.Motion, figure: Figure, tolerance_mm: float) -> kp.Keye
 
 
 def _find_pops(motion: kp.Motion) -> np.ndarray:
-    """Return the frames and joints (T, J) that kp.unbake treats as pops."""
-    cleaned = remove_pops(motion.rotations, leaf_joints(motion.skeleton), motion.fps)
-    return np.asarray((cleaned != motion.rotations).any(axis=-1))
+    """Return flags (T, J) of the flips that the curves of kp.unbake leave out."""
+    is_pop, is_leaf = np.zeros((motion.n_frames, motion.n_joints), bool), leaf_joints(motion.skeleton)
+    for joint, start, stop in find_turnovers(motion.rotations, motion.fps):
+        is_pop[start:stop, joint] = is_leaf[joint]
+    return is_pop
 
 
 def _restore_pops(motion: kp.Motion, sampled: kp.Motion) -> kp.Motion:
