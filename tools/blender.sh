@@ -1,12 +1,22 @@
 #!/bin/sh
-# Install Blender's Python module (bpy, about 950 MB) into a cache shared by all checkouts; the last line
+# Install Blender's Python module (bpy, about 1 GB) into a cache shared by all checkouts; the last line
 # printed is the path of the interpreter that can import it. An existing installation is reused. Several runs at once are safe.
 #
+#   blender.sh [4.5|5.2]    the version of Blender; default 4.5
+#
 #   KEYPOSE_CACHE    the cache folder; default ~/.cache/keypose
-#   KEYPOSE_PYTHON   a Python 3.11; default: searched for (this version of bpy supports no other)
+#   KEYPOSE_PYTHON   the one version of Python that this version of bpy supports; default: searched for
 set -eu
 
-version=4.5
+version="${1:-4.5}"
+case $version in
+4.5) python_version=3.11 ;;
+5.2) python_version=3.13 ;;
+*)
+    echo "$0: Blender $version, expected 4.5 or 5.2" >&2
+    exit 2
+    ;;
+esac
 folder="${KEYPOSE_CACHE:-$HOME/.cache/keypose}/bpy-$version"
 ready="$folder/ready"
 mkdir -p "$folder"
@@ -19,9 +29,9 @@ works() {
 }
 
 if ! works; then
-    python="${KEYPOSE_PYTHON:-$("$(dirname "$0")/python.sh" 3.11)}"
-    if ! "$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 11))' 2>/dev/null; then
-        echo "$0: $python is not Python 3.11, which bpy $version needs: set KEYPOSE_PYTHON" >&2
+    python="${KEYPOSE_PYTHON:-$("$(dirname "$0")/python.sh" "$python_version")}"
+    if [ "$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null)" != "$python_version" ]; then
+        echo "$0: $python is not Python $python_version, which bpy $version needs: set KEYPOSE_PYTHON" >&2
         exit 1
     fi
     # An incomplete environment is removed. The file "ready" is written last, so it exists only in complete ones.

@@ -4,17 +4,20 @@ Start with ``import keypose as kp``, ``m = kp.load("walk.bvh")``, ``kp.save(m, "
 """
 
 # Public names are imported on first use, so that `keypose --help` does not import numpy.
+import threading
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from keypose.api.compare import Comparison
     from keypose.api.rebake import rebake
+    from keypose.api.reduce_curves import reduce_curves
     from keypose.api.select import breakdowns, farthest_search, ladder, methods, refine_table, select
     from keypose.api.swings import swings_within
     from keypose.api.unbake import unbake
     from keypose.balance import Balance, Tip, balance, tips_over
     from keypose.batch.compare import compare
     from keypose.curves.edit import Change, Edit, edit
+    from keypose.curves.reduce import ReducedCurve, ReducedCurves
     from keypose.demo import demo_motion
     from keypose.errors import (
         Conflict,
@@ -52,17 +55,20 @@ if TYPE_CHECKING:
     )
     from keypose.pictures.curves import plot_curves
     from keypose.pictures.error_curve import plot_errors
+    from keypose.pictures.path import plot_path
     from keypose.pictures.report import report
     from keypose.pictures.strip import strip
     from keypose.pictures.svg import Picture
     from keypose.pictures.timeline import timeline
     from keypose.storage import Damage, StoredMotion
-    from keypose.swings import KeyedSpan, Rest, Swing, Swings, Track, swings
+    from keypose.swings import Action, Actions, KeyedSpan, Rest, Swing, Swings, Track, swings
     from keypose.swings.edit import SwingChange, SwingEdit
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Action",
+    "Actions",
     "Balance",
     "Change",
     "Clip",
@@ -97,6 +103,8 @@ __all__ = [
     "OptionError",
     "Picture",
     "Pose",
+    "ReducedCurve",
+    "ReducedCurves",
     "RefineTable",
     "Residual",
     "Rest",
@@ -128,7 +136,9 @@ __all__ = [
     "open_kps",
     "plot_curves",
     "plot_errors",
+    "plot_path",
     "rebake",
+    "reduce_curves",
     "refine_table",
     "report",
     "save",
@@ -161,6 +171,7 @@ if not TYPE_CHECKING:  # with __getattr__ visible, a type checker would accept e
         ),
         "keypose.formats": ("Limits", "load", "load_keyed", "load_swings", "open_kps", "save"),
         "keypose.curves.edit": ("Change", "Edit", "edit"),
+        "keypose.curves.reduce": ("ReducedCurve", "ReducedCurves"),
         "keypose.library.library": ("Library",),
         "keypose.library.records": ("Clip", "Draft", "Facets", "Fault", "IngestCounts", "IngestReport"),
         "keypose.library.search.hits": ("Hit",),
@@ -184,27 +195,32 @@ if not TYPE_CHECKING:  # with __getattr__ visible, a type checker would accept e
         ),
         "keypose.pictures.curves": ("plot_curves",),
         "keypose.pictures.error_curve": ("plot_errors",),
+        "keypose.pictures.path": ("plot_path",),
         "keypose.pictures.svg": ("Picture",),
         "keypose.pictures.report": ("report",),
         "keypose.pictures.strip": ("strip",),
         "keypose.pictures.timeline": ("timeline",),
         "keypose.storage": ("Damage", "StoredMotion"),
-        "keypose.swings": ("KeyedSpan", "Rest", "Swing", "Swings", "Track", "swings"),
+        "keypose.swings": ("Action", "Actions", "KeyedSpan", "Rest", "Swing", "Swings", "Track", "swings"),
         "keypose.swings.edit": ("SwingChange", "SwingEdit"),
         "keypose.api.rebake": ("rebake",),
+        "keypose.api.reduce_curves": ("reduce_curves",),
         "keypose.api.select": ("breakdowns", "farthest_search", "ladder", "methods", "refine_table", "select"),
         "keypose.api.swings": ("swings_within",),
         "keypose.api.unbake": ("unbake",),
         "keypose.api.compare": ("Comparison",),
     }
     _MODULE_OF = {name: module for module, names in _PUBLIC_NAMES.items() for name in names}
+    # Python lets one of two threads see a module that is not complete if each of them imports what the other imports.
+    _import_lock = threading.RLock()
 
     def __getattr__(name: str) -> object:
         if name not in _MODULE_OF:
             raise AttributeError(f"module 'keypose' has no attribute {name!r}")
         import importlib
 
-        value = getattr(importlib.import_module(_MODULE_OF[name]), name)
+        with _import_lock:
+            value = getattr(importlib.import_module(_MODULE_OF[name]), name)
         globals()[name] = value
         return value
 

@@ -71,6 +71,22 @@ def inbetween_costs(
     max_gap: int,
     threads: int,
 ) -> NDArray[float64]: ...
+def chord_costs_within(
+    points: NDArray[float64], integrated: bool, max_gap: int, pinned: NDArray[uint8], limit: float, threads: int
+) -> NDArray[float64]: ...
+def inbetween_costs_within(
+    parents: NDArray[int32],
+    translations: NDArray[float64],
+    rotations: NDArray[float64],
+    positions: NDArray[float64],
+    weights: NDArray[float64],
+    straight: bool,
+    mean: bool,
+    max_gap: int,
+    pinned: NDArray[uint8],
+    limit: float,
+    threads: int,
+) -> NDArray[float64]: ...
 def inbetween_spans(
     parents: NDArray[int32],
     translations: NDArray[float64],
@@ -81,12 +97,33 @@ def inbetween_spans(
     mean: bool,
     keys: NDArray[int32],
 ) -> NDArray[float64]: ...
+def plain_costs(
+    times: NDArray[float64],
+    values: NDArray[float64],
+    scales: NDArray[float64],
+    limits: NDArray[float64],
+    straight: bool,
+    max_gap: int,
+    limit: float,
+    threads: int,
+) -> NDArray[float64]: ...
+def plain_fewest_keys(
+    times: NDArray[float64],
+    values: NDArray[float64],
+    scales: NDArray[float64],
+    limits: NDArray[float64],
+    straight: bool,
+) -> NDArray[int32]: ...
+def plain_tangents(
+    times: NDArray[float64], values: NDArray[float64], straight: bool, keys: NDArray[int32]
+) -> NDArray[float64]: ...
 def polish(
     parents: NDArray[int32],
     translations: NDArray[float64],
     rotations: NDArray[float64],
     positions: NDArray[float64],
     weights: NDArray[float64],
+    moves: NDArray[uint8],
     keys: NDArray[int32],
     out_rotation_tangents: NDArray[float64],
     in_rotation_tangents: NDArray[float64],

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
+from collections.abc import Iterable
 from dataclasses import fields
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from keypose.errors import ModelError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int32]
 Bools = NDArray[np.bool_]
+Kind = TypeVar("Kind")
 
 # Values of real motions are smaller in any unit; products of a few such numbers do not overflow.
 MAX_MAGNITUDE = 1e15
@@ -47,8 +48,8 @@ def freeze_floats(values: ArrayLike, shape: tuple[int | None, ...], name: str) -
 
 
 def _is_masked(values: ArrayLike) -> bool:
-    masked = sys.modules.get("numpy.ma")  # importing numpy.ma here would be slow
-    return masked is not None and bool(masked.is_masked(values))
+    # numpy.ma is slow to import, and in sys.modules it may be one that another thread is still importing.
+    return isinstance(values, np.ndarray) and bool(np.any(getattr(values, "mask", False)))
 
 
 def freeze_ints(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> Ints:
@@ -64,6 +65,25 @@ def freeze_ints(values: ArrayLike, shape: tuple[int | None, ...], name: str) -> 
     array = raw.astype(np.int32)
     _check_shape(array, shape, name)
     return freeze_or_copy(array)
+
+
+def freeze_items(values: Iterable[Kind], kind: type[Kind], label: str) -> tuple[Kind, ...]:
+    """Return ``values`` as a tuple, checked to be of one type; ``label`` is such as "motion: notes".
+
+    Raise ModelError otherwise, also for a single text or an array without dimensions.
+    """
+    try:
+        items = () if isinstance(values, str) else tuple(values)
+    except TypeError:
+        items = None
+    if items is None or isinstance(values, str):
+        subject, _, name = label.rpartition(": ")
+        problem = f"{name} is {type(values).__name__}"
+        raise ModelError(problem, subject=subject or None, expected=f"several {kind.__name__}")
+    for each in items:
+        if not isinstance(each, kind):
+            raise ModelError(f"{type(each).__name__} among them", subject=label, expected=kind.__name__)
+    return items
 
 
 def freeze_or_copy(array: NDArray[Any]) -> NDArray[Any]:

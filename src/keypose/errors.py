@@ -25,7 +25,9 @@ from os import PathLike, fspath
 from typing import Any, ClassVar, Literal, Self
 
 MAX_VALUE_CHARACTERS = 60  # of a value in a message
+MAX_MESSAGE_CHARACTERS = 3000  # of a message; names and values from files may be of any length
 MAX_CHOICES = 40  # names listed in a message
+OMISSION = " ... "  # in place of what was cut from a text
 Audience = Literal["python", "command"]
 
 
@@ -56,9 +58,11 @@ CODES: Mapping[str, str] = {
     "permission": "the user may not do that",
     "library_moved": "the file of a library was removed, moved or replaced while it was open",
     "missing_blob": "the bytes of a clip are not there",
+    "missing_blobs": "the bytes of all clips of the library are not there",
     "read_only": "the library may only be read",
     "unknown_library": "there is no such library",
     "disk_full": "the disk is full",
+    "no_pages": "the pages of the web app are not built",
     "not_a_file": "a folder, device or pipe where a file is expected",
     "read_failed": "the system cannot read the file",
     "write_failed": "the system cannot write the file",
@@ -89,6 +93,7 @@ CODES: Mapping[str, str] = {
     "model": "arrays or names of an instance contradict each other",
     # OptionError
     "option": "an argument is invalid",
+    "ambiguous_animation": "several animations of the file have that name",
     "ambiguous_clip": "several clips of the library have that name",
     "same_target": "two clips would become the same file",
     "too_long": "the motion is longer than what can be compared",
@@ -135,6 +140,11 @@ CODES: Mapping[str, str] = {
     "unknown_word": "an unknown keyword or member is left out",
     "unread_reference": "a file that the file refers to is not loaded",
     "unused_data": "data of Keypose in the file do not fit it and are not used",
+    # Notes
+    "not_read": "parts of the file that a motion has no place for",
+    "other_animations": "the file has several animations, of which one is read",
+    "reference_pose": "the first frame is a reference pose and is kept apart from the movement",
+    "wrapped_lines": "the frames of a BVH file take several lines each",
     # Other errors
     "unreachable": "a cluster does not answer",
     # Command line
@@ -180,7 +190,7 @@ class _FormattedValue:
 
 
 def format_value(value: Any) -> str:
-    """Return ``value`` as text for a message: its repr, or the name of its type where that is long.
+    """Return ``value`` as text for a message: its repr, or the name of its type where that is long or has lines.
 
     The beginning of a long text is returned, which is more helpful than ``str``.
     """
@@ -190,7 +200,24 @@ def format_value(value: Any) -> str:
         text = repr(float(value) if isinstance(value, float) else value)  # not np.float64(0.5)
     except Exception:  # of an int of thousands of digits, deeply nested lists, any class of the user
         text = ""
-    return text if 0 < len(text) < MAX_VALUE_CHARACTERS else type(value).__name__
+    return text if 0 < len(text) < MAX_VALUE_CHARACTERS and "\n" not in text else type(value).__name__
+
+
+def cut_middle(text: str, max_length: int = MAX_MESSAGE_CHARACTERS) -> str:
+    """Return ``text`` with at most ``max_length`` characters, without its middle if it is longer."""
+    half = (max_length - len(OMISSION)) // 2
+    return text if len(text) <= max_length else f"{text[:half]}{OMISSION}{text[-half:]}"
+
+
+def format_count(number: int, noun: str, separator: Literal["", ","] = "") -> str:
+    """Return a number with its noun, for a message: ``1 key``, ``12 meshes``; ``separator`` is that of thousands."""
+    ending = "" if number == 1 else "es" if noun.endswith("sh") else "s"
+    return f"{number:{separator}} {noun}{ending}"
+
+
+def format_count_range(first: int, last: int, noun: str, separator: Literal["", ","] = "") -> str:
+    """Return a range of numbers with their noun, for a message: ``2 to 12 keys``, ``1 key``."""
+    return f"{f'{first:{separator}} to ' if first != last else ''}{format_count(last, noun, separator)}"
 
 
 def format_keyword(option: str, value: Any) -> str:
@@ -208,11 +235,14 @@ class MessageFields(Exception):  # noqa: N818 - the base of errors and of warnin
     byte: int | None  # offset in the file
     subject: str | None  # what the error is about if that is no file: a motion's name, a step of an edit
     option: str | None  # the keyword of the Python function
+    option_class: type[Any] | None  # that declares ``option``, as several classes have options of the same name
     value: Any  # the value as given
     expected: str | Hint | None
     hint: str | Hint | None  # what to do
 
-    FIELDS: ClassVar = ("code", "problem", "path", "line", "byte", "subject", "option", "value", "expected", "hint")
+    FIELDS: ClassVar = (
+        "code", "problem", "path", "line", "byte", "subject", "option", "option_class", "value", "expected", "hint",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -224,6 +254,7 @@ class MessageFields(Exception):  # noqa: N818 - the base of errors and of warnin
         byte: int | None = None,
         subject: str | None = None,
         option: str | None = None,
+        option_class: type[Any] | None = None,
         value: Any = UNSET,
         expected: str | Hint | None = None,
         hint: str | Hint | None = None,
@@ -236,6 +267,7 @@ class MessageFields(Exception):  # noqa: N818 - the base of errors and of warnin
         self.byte = byte
         self.subject = subject
         self.option = option
+        self.option_class = option_class
         self.value = value
         self.expected = expected
         self.hint = hint
@@ -302,12 +334,12 @@ def compose_message(
         text += f"{', ' if text else ''}expected {choose_text(fields.expected, audience)}"
     if fields.hint is not None:
         text += f"; {choose_text(fields.hint, audience)}"
-    return location + text
+    return cut_middle(location + text)
 
 
 def choose_text(text: str | Hint, audience: Audience) -> str:
     """Return the form of a hint for these users."""
-    return text if isinstance(text, str) else text.python if audience == "python" else text.command
+    return cut_middle(text if isinstance(text, str) else text.python if audience == "python" else text.command)
 
 
 class KeyposeError(MessageFields):
@@ -383,7 +415,8 @@ class UnknownJoint(KeyposeError, LookupError):  # noqa: N818
         ]
         suggestion_text = f"did you mean {' or '.join(map(repr, suggestions))}? " if suggestions else ""
         more = ", ..." if len(self.choices) > MAX_CHOICES else ""
-        hint = f"{suggestion_text}known: {', '.join(self.choices[:MAX_CHOICES])}{more}"
+        known = ", ".join(cut_middle(choice, MAX_VALUE_CHARACTERS) for choice in self.choices[:MAX_CHOICES])
+        hint = f"{suggestion_text}known: {known}{more}"
         super().__init__(f"no joint or body part {name!r}", value=name, hint=hint)
 
 

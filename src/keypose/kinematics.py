@@ -61,6 +61,13 @@ def heights_above(points: Floats, up: Up) -> Floats:
     return sign * points[..., axis]
 
 
+def y_up(points: Floats, up: Up) -> Floats:
+    """Return points (..., 3) of a right-handed world rotated so that Y is up."""
+    axis, sign = up_axis(up)
+    rotated = np.roll(points, 1 - axis, axis=-1)  # a cyclic permutation of the axes does not change handedness
+    return rotated if sign > 0 else rotated * np.array((-1.0, -1.0, 1.0))
+
+
 def vertical_extent(points: Floats, up: Up) -> Floats:
     """Return the highest minus the lowest of ``points`` (..., N, 3), one number per pose."""
     extent: Floats = np.ptp(heights_above(points, up), axis=-1)
@@ -149,3 +156,10 @@ def _invert_short_runs(values: Bools, value: bool, *, shorter_than: float, inner
         is_at_end = start == 0 or end == len(values)
         if end - start < shorter_than and not (inner_only and is_at_end):
             values[start:end] = not value
+
+
+def distances(points: Floats, others: Floats) -> Floats:
+    """Return the distance of each point (..., 3) from its counterpart."""
+    offsets = others - points
+    lengths: Floats = np.sqrt(np.einsum("...k,...k->...", offsets, offsets))
+    return lengths

@@ -5,21 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from keypose import kinematics
-from keypose.arrays import Floats, Frozen, Ints, freeze, freeze_floats
-from keypose.curves.cubic_fit import interpolate_linear
-from keypose.errors import OptionError
-from keypose.model import KeyedMotion, Motion, Selection
+from keypose.arrays import Bools, Floats, Frozen, Ints, freeze, freeze_floats
+from keypose.curves.cubic_fit import flag_flips, interpolate_linear
+from keypose.errors import OptionError, format_count
+from keypose.model import KeyedMotion, Motion, Selection, parse_frames
 from keypose.rotations import angle_between
 
 BYTES_PER_VALUE = 4  # a float32, as most formats store
 MIN_BONE_RATIO = 0.01  # of the longest bone; shorter bones are ignored when units are matched
 LENGTH_TOLERANCE = 1e-3  # relative difference of equal lengths
-ARRAYS = ("per_frame_mm", "per_joint_mm")  # fields of a score
+EXPECTED_OTHER = "a Motion, a KeyedMotion, a Selection, or frames like (0, 30, 88)"
+ARRAYS = ("per_frame_mm", "max_per_frame_mm", "per_joint_mm")  # fields of a score
+MAX_SLIDE_RATIO = 1.5  # to the original, of feet that are named
+MIN_SLIDE_MM = 1.0  # feet that slide less are not named
 MIN_ACCELERATION_MM = 1e-6  # per frame squared; ratios to smaller ones are undefined
 
 
@@ -35,10 +38,12 @@ class ScoreFigures(Frozen):
     max_mm: float
     worst_frame: int  # frame of the largest distance
     worst_joint: str  # joint of the largest distance
+    max_outside_flips_mm: float  # of the joints that no flip of the original moves, which curves omit
     mean_deg: float | None = None
     max_deg: float | None = None
     worst_rotation_frame: int | None = None  # frame of the largest angle
     worst_rotation_joint: str | None = None  # joint of the largest angle
+    max_outside_flips_deg: float | None = None  # of the joints that no flip of the original turns over
     foot_slide_mm: float | None = None  # also None if no foot is recognised or none is ever in contact
     original_foot_slide_mm: float | None = None
     key_acceleration: float | None = None  # also None without inner keys, or if the original has no acceleration there
@@ -48,6 +53,17 @@ class ScoreFigures(Frozen):
     def figures(self) -> dict[str, Any]:
         """Return all fields but the arrays."""
         return {each.name: getattr(self, each.name) for each in fields(ScoreFigures)}
+
+    @property
+    def is_worst_in_flip(self) -> bool:
+        """Whether the largest distance is that of a joint that a flip of the original moves."""
+        return self.max_mm > self.max_outside_flips_mm
+
+    @property
+    def is_worst_rotation_flip(self) -> bool:
+        """Whether the largest angle is that of a joint that a flip of the original turns over."""
+        largest, other = self.max_deg, self.max_outside_flips_deg
+        return largest is not None and other is not None and largest > other
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -64,6 +80,7 @@ class Score(ScoreFigures):
 
     per_joint_mm: Floats | None = None  # (J,) mean over frames
     per_frame_mm: Floats | None = None  # (T,) mean over joints
+    max_per_frame_mm: Floats | None = None  # (T,) of the joint with the largest error
 
     def __post_init__(self) -> None:
         for name in ARRAYS:
@@ -76,7 +93,7 @@ class Score(ScoreFigures):
 
     def without_arrays(self) -> Self:
         """Return the score without its arrays, for results of many clips."""
-        return replace(self, per_frame_mm=None, per_joint_mm=None)
+        return replace(self, per_frame_mm=None, max_per_frame_mm=None, per_joint_mm=None)
 
     def __repr__(self) -> str:
         pieces = [
@@ -88,8 +105,8 @@ class Score(ScoreFigures):
             pieces.append(f"feet slide {self.foot_slide_mm:.3g} mm, originally {self.original_foot_slide_mm:.3g}")
         if self.key_acceleration is not None:
             pieces.append(f"{self.key_acceleration:.3g} times the acceleration at keys")
-        if self.stored_values is not None:
-            pieces.append(f"{self.stored_values:,} values, {self.bytes:,} bytes")
+        if self.stored_values is not None and self.bytes is not None:
+            pieces.append(f"{format_count(self.stored_values, 'value', ',')}, {format_count(self.bytes, 'byte', ',')}")
         return f"Score({'; '.join(pieces)})"
 
     def _repr_html_(self) -> str:
@@ -98,10 +115,10 @@ class Score(ScoreFigures):
         return score_card(self)
 
 
-def score(original: Motion, other: Motion | KeyedMotion | Selection) -> Score:
+def score(original: Motion, other: Motion | KeyedMotion | Selection | Sequence[int]) -> Score:
     """Return the errors of ``other`` against ``original``: a motion of the same joints and frames, or keys.
 
-    A keyed motion is sampled without its residual; the keys of a selection are interpolated linearly.
+    A keyed motion is sampled without its residual; the keys of a selection, or plain frames, are interpolated linearly.
     """
     if not isinstance(original, Motion):
         raise OptionError(type(original).__name__, expected="a Motion as the original")
@@ -112,12 +129,14 @@ def score(original: Motion, other: Motion | KeyedMotion | Selection) -> Score:
     degrees = np.rad2deg(radians)
     frame, joint = np.unravel_index(int(radians.argmax()), radians.shape)
     slide, original_slide = _foot_slides_mm(original, rebuilt)
+    flips = flag_flips(original)
     return replace(
-        score_positions(original, rebuilt),
+        score_distances(position_errors_mm(original, rebuilt), original.skeleton.names, is_moved=flips.is_moved),
         mean_deg=float(degrees.mean()),
         max_deg=float(degrees.max()),
         worst_rotation_frame=int(frame),
         worst_rotation_joint=original.skeleton.names[int(joint)],
+        max_outside_flips_deg=float(degrees.max(where=~flips.is_turned, initial=0.0)),
         foot_slide_mm=slide,
         original_foot_slide_mm=original_slide,
         key_acceleration=None if keys is None else _acceleration_ratio(original, rebuilt, keys),
@@ -126,18 +145,22 @@ def score(original: Motion, other: Motion | KeyedMotion | Selection) -> Score:
     )
 
 
-def count_stored_values(original: Motion, other: Motion | KeyedMotion | Selection) -> int:
+def count_stored_values(original: Motion, other: Motion | KeyedMotion | Selection | Sequence[int]) -> int:
     """Return how many numbers ``other`` stores, as ``Score.stored_values``."""
     return _rebuild(original, other)[2]
 
 
 def score_positions(original: Motion, other: Motion) -> Score:
     """Return the errors of the positions of joints alone, which are quicker to compute than all measures."""
-    return score_distances(position_errors_mm(original, other), original.skeleton.names)
+    errors_mm, flips = position_errors_mm(original, other), flag_flips(original)
+    return score_distances(errors_mm, original.skeleton.names, is_moved=flips.is_moved)
 
 
-def score_distances(distances_mm: Floats, joints: Sequence[str], first_frame: int = 0) -> Score:
-    """Return the score of distances (T, J), mm, whose rows are the frames from ``first_frame`` on."""
+def score_distances(distances_mm: Floats, joints: Sequence[str], first_frame: int = 0, *, is_moved: Bools) -> Score:
+    """Return the score of distances (T, J), mm, whose rows are the frames from ``first_frame`` on.
+
+    ``is_moved`` (T, J): joints that flips of the original move.
+    """
     frame, joint = np.unravel_index(int(distances_mm.argmax()), distances_mm.shape)
     return Score(
         mean_mm=float(distances_mm.mean()),
@@ -145,8 +168,10 @@ def score_distances(distances_mm: Floats, joints: Sequence[str], first_frame: in
         max_mm=float(distances_mm.max()),
         worst_frame=first_frame + int(frame),
         worst_joint=joints[int(joint)],
+        max_outside_flips_mm=float(distances_mm.max(where=~is_moved, initial=0.0)),
         per_joint_mm=freeze(distances_mm.mean(axis=0)),
         per_frame_mm=freeze(distances_mm.mean(axis=1)),
+        max_per_frame_mm=freeze(distances_mm.max(axis=1)),
     )
 
 
@@ -154,7 +179,7 @@ def position_errors_mm(original: Motion, other: Motion) -> Floats:
     """Return the distance of each joint from the original in each frame, (T, J), in mm on a figure of 1.7 m."""
     check_comparable(original, other)
     positions = match_units(original, other).world_positions()
-    return original.mm_per_unit * distances(original.world_positions(), positions)
+    return original.mm_per_unit * kinematics.distances(original.world_positions(), positions)
 
 
 def check_comparable(original: Motion, other: Motion) -> None:
@@ -163,7 +188,7 @@ def check_comparable(original: Motion, other: Motion) -> None:
         raise OptionError(f"{original.name!r} and {other.name!r} have different joints", code="different_motions")
     if other.n_frames != original.n_frames:
         raise OptionError(
-            f"{original.name!r} has {original.n_frames} frames, {other.name!r} {other.n_frames}",
+            f"{original.name!r} has {format_count(original.n_frames, 'frame')}, {other.name!r} {other.n_frames}",
             code="different_motions",
             value=other.n_frames,
             expected="the same number",
@@ -191,31 +216,32 @@ def match_units(original: Motion, other: Motion) -> Motion:
     return replace(other, skeleton=skeleton, translations=freeze(other.translations / factor), reference_pose=None)
 
 
-def distances(points: Floats, others: Floats) -> Floats:
-    """Return the distance of each point (..., 3) from its counterpart."""
-    offsets = others - points
-    lengths: Floats = np.sqrt(np.einsum("...k,...k->...", offsets, offsets))
-    return lengths
-
-
-def _rebuild(original: Motion, other: Motion | KeyedMotion | Selection) -> tuple[Motion, Ints | None, int]:
+def _rebuild(
+    original: Motion, other: Motion | KeyedMotion | Selection | Sequence[int]
+) -> tuple[Motion, Ints | None, int]:
     """Return ``other`` as a dense motion, its keys or None, and how many numbers it stores."""
     if isinstance(other, KeyedMotion):
-        per_key = 3 if other.is_cubic else 1  # value, in-tangent and out-tangent
-        n_moving, n_still = _count_values(
-            other.translations.still_joints(), other.rotations.still_joints(), other.rotations.n_channels
-        )
-        return other.sample(), other.keys, other.n_keys * (1 + per_key * n_moving) + n_still
-    if isinstance(other, Selection):
-        rebuilt = interpolate_linear(original, other.frames)
-        n_moving, n_still = _count_pose_values(original.translations[other.frames], original.rotations[other.frames])
-        return rebuilt, other.frames, len(other.frames) * (1 + n_moving) + n_still
-    if not isinstance(other, Motion):
-        raise OptionError(
-            type(other).__name__, expected=f"a Motion, a KeyedMotion or a Selection to compare {original.name!r} with"
-        )
-    n_moving, n_still = _count_pose_values(other.translations, other.rotations)
-    return other, None, other.n_frames * n_moving + n_still
+        return other.sample(), other.keys, _count_curve_values(other)
+    if isinstance(other, Motion):
+        n_moving, n_still = _count_pose_values(other.translations, other.rotations)
+        return other, None, other.n_frames * n_moving + n_still
+    frames = parse_frames(other, original.n_frames, "other", EXPECTED_OTHER)
+    n_moving, n_still = _count_pose_values(original.translations[frames], original.rotations[frames])
+    return interpolate_linear(original, frames), frames, len(frames) * (1 + n_moving) + n_still
+
+
+def _count_curve_values(keyed: KeyedMotion) -> int:
+    """Return how many numbers the curves store: the frame of each key, once for all joints or for each joint that has
+    keys of its own; values and tangents at the keys; what never changes once."""
+    per_key = 3 if keyed.is_cubic else 1  # value, in-tangent and out-tangent
+    n_frames = 0 if keyed.is_per_joint else keyed.n_keys
+    n_values = 0
+    for curves in (keyed.translations, keyed.rotations):
+        still = curves.still_joints()
+        n_values += curves.n_channels * (int(still.sum()) + per_key * int(curves.n_keys_per_joint[~still].sum()))
+        if keyed.is_per_joint:
+            n_frames += int(curves.n_keys_per_joint[~still].sum())
+    return n_frames + n_values
 
 
 def _count_pose_values(translations: Floats, rotations: Floats) -> tuple[int, int]:
@@ -231,13 +257,34 @@ def _count_values(still_translations: np.ndarray, still_rotations: np.ndarray, c
     return (3 + channels) * len(still_rotations) - n_still, n_still
 
 
-def _foot_slides_mm(original: Motion, rebuilt: Motion) -> tuple[float | None, float | None]:
-    """Return the foot slide of ``rebuilt`` and of ``original``."""
+class FootSlide(NamedTuple):
+    """How far a standing foot slides, in mm on a figure of 1.7 m, and how far it slides in the original."""
+
+    foot: str
+    slide_mm: float
+    original_mm: float
+
+
+def find_sliding_feet(original: Motion, other: Motion) -> tuple[FootSlide, ...]:
+    """Return the feet that slide over ``MAX_SLIDE_RATIO`` times as far as in the original and over ``MIN_SLIDE_MM``."""
+    slides = []
+    for number, foot in enumerate(original.skeleton.anatomy.feet()):
+        slide, original_slide = _foot_slides_mm(original, other, number)
+        if slide is None or original_slide is None:
+            continue
+        if slide > max(MAX_SLIDE_RATIO * original_slide, MIN_SLIDE_MM):
+            slides.append(FootSlide(f"{foot} foot", slide, original_slide))
+    return tuple(slides)
+
+
+def _foot_slides_mm(original: Motion, rebuilt: Motion, number: int | None = None) -> tuple[float | None, float | None]:
+    """Return the foot slide of ``rebuilt`` and of ``original``, of both feet or of one by its number."""
     feet = tuple(map(list, original.skeleton.anatomy.feet().values()))
     contacts = original.foot_contacts()
     first, second = ([motion.world_positions()[:, foot] for foot in feet] for motion in (original, rebuilt))
     stances = kinematics.find_stances(first, contacts.in_contact, original.up)
-    slides = (kinematics.foot_slide(positions, stances, original.up) for positions in (second, first))
+    measured = [stance for stance in stances if number is None or stance.foot == number]
+    slides = (kinematics.foot_slide(positions, measured, original.up) for positions in (second, first))
     slide, original_slide = (None if each is None else original.mm_per_unit * each for each in slides)
     return slide, original_slide
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import stat
 import unicodedata
 from operator import index
 from pathlib import Path
@@ -10,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from keypose.errors import OptionError
+from keypose.errors import FileError, OptionError
 
 MAX_LINE_LENGTH = 200  # characters of text from files
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_DEVICE = re.compile(r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³]) *(?:\..*)?", re.IGNORECASE)
 
 
 def check_int(name: str, value: Any, *, min_value: float | None = None, max_value: float | None = None) -> int:
@@ -75,6 +78,19 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...]) -> str:
     return value
 
 
+def check_regular_file(path: Path, expected: str) -> os.stat_result:
+    """Return the status of a regular file. Raise FileError for a folder, and for a pipe or device, which may never end.
+
+    A missing file is an OSError.
+    """
+    status = path.stat()
+    if stat.S_ISDIR(status.st_mode):
+        raise FileError("is a folder", code="not_a_file", path=path, expected=expected)
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError("is not a regular file", code="not_a_file", path=path)
+    return status
+
+
 def check_text(name: str, value: Any) -> str:
     """Return ``value`` if it is a str. Raise OptionError otherwise."""
     if not isinstance(value, str):
@@ -97,11 +113,33 @@ def check_path(name: str, value: Any) -> Path:
         raise OptionError(option=name, value=value, expected="the path of a file") from None
 
 
+def check_items(name: str, value: Any, expected: str) -> tuple[Any, ...]:
+    """Return the items of ``value``, which may be of any type that can be iterated over. Raise OptionError otherwise.
+
+    An array without dimensions has no items, although it is an ``Iterable``.
+    """
+    try:
+        return tuple(value)
+    except TypeError:
+        raise OptionError(option=name, value=value, expected=expected) from None
+
+
+def check_callback(name: str, value: Any) -> None:
+    """Raise OptionError if ``value`` is neither a function nor None, before any work is done."""
+    if value is not None and not callable(value):
+        raise OptionError(option=name, value=value, expected="a function or None")
+
+
 def clean_line(text: str, max_length: int = MAX_LINE_LENGTH) -> str:
     """Return one line of at most ``max_length`` characters, without control characters and surrogates; not escaped."""
     cut = text[: max_length + 1]
     line = "".join(" " if unicodedata.category(c) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp") else c for c in cut)
     return line if len(line) <= max_length else line[: max_length - 1] + "…"
+
+
+def is_device_name(file_name: str) -> bool:
+    """Return whether Windows takes a file name, with any suffix, for that of a device."""
+    return bool(_DEVICE.fullmatch(file_name))
 
 
 def is_sha256(text: str) -> bool:

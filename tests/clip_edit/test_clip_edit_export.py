@@ -46,6 +46,24 @@ def test_export_of_keys(editor: ClipEditor, tmp_path: Path, suffix: str) -> None
     assert linear.data != exported.data
 
 
+def test_versions_of_a_clip_have_different_names(editor: ClipEditor) -> None:
+    stem, draft = safe_stem(editor.motion.name), keys_draft(Rotate(frame=60, joint="head", euler_degrees=(0, 30, 0)))
+    unedited = keys_draft()
+    for options, name in (
+        (ExportOptions(".bvh"), f"{stem}.bvh"),
+        (ExportOptions(".bvh", frames=FRAMES), f"{stem} (5 keys).bvh"),
+        (ExportOptions(".keys.json", keys=2), f"{stem} (2 keys).keys.json"),
+        (ExportOptions(".bvh", frames=(0,)), f"{stem} (1 key).bvh"),
+        (ExportOptions(".bvh", draft=unedited), f"{stem} (5 keys).bvh"),
+        (ExportOptions(".bvh", draft=replace(unedited, residual=0.25)), f"{stem} (5 keys, detail 0.25).bvh"),
+        (ExportOptions(".bvh", draft=draft), f"{stem} (edited keys).bvh"),
+        (ExportOptions(".bvh", draft=swings_draft(swing_steps(editor)[0])), f"{stem} (edited swings).bvh"),
+        (ExportOptions(".swings.json", frames=FRAMES), f"{stem}.swings.json"),  # those of the capture
+        (ExportOptions(".strip.svg", frames=FRAMES), f"{stem} (5 keys).strip.svg"),
+    ):
+        assert export_clip(editor, options).name == name
+
+
 def test_export_of_number_of_keys(editor: ClipEditor, tmp_path: Path) -> None:
     gap = editor.motion.n_frames - 1
     chosen = kp.select(editor.motion, "salient", keys=6, cost="inbetween", max_gap_frames=gap, top_only=False)
@@ -169,7 +187,10 @@ def test_invalid_exports(editor: ClipEditor, options: dict[str, Any], fields: di
         ("a\\b:c*d?", "a_b_c_d_"),
         (".hidden", "hidden"),
         ("CON", "CON_"),
-        ("nul.txt", "nul.txt_"),
+        ("nul.txt", "nul_.txt"),
+        ("Aux .v2.take", "Aux _.v2.take"),
+        ("LPT¹", "LPT¹_"),
+        ("console.log", "console.log"),
         ("Läufer 走", "Läufer 走"),
         ("\r\nSet-Cookie: x", "_Set-Cookie_ x"),
         ("", "clip"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.api.selection_report import select_with_report
 from keypose.clip_edit import (
     ClipEditor,
     SelectionSpec,
@@ -20,6 +21,9 @@ from keypose.clip_edit import (
 from keypose.errors import OptionError
 from keypose.metrics import position_errors_mm
 from support.errors import raises
+from support.motions import motion as static_motion
+
+AUTO_MM = 17.0  # 1 % of the height
 
 SPECS: dict[str, Any] = {
     "a range": {"first_frame": 20, "last_frame": 90},
@@ -40,7 +44,9 @@ def is_same(first: kp.Ladder, second: kp.Ladder) -> bool:
 def test_ladder_view_matches_ladder(motion: kp.Motion, method: str) -> None:
     view = compute_ladder_view(motion, SelectionSpec(method=method))
     assert is_same(view.ladder, kp.ladder(motion, method, max_keys=60, **view.options))
-    assert view.auto == len(kp.select(motion, method, max_keys=60, auto=True, **view.options))
+    report = select_with_report(motion, method, max_keys=60, auto=True, **view.options)
+    assert report.score is not None
+    assert view.auto == (len(report.selection) if report.score.max_mm <= AUTO_MM else None)
     assert view.ladder.natural == kp.ladder(motion, method, max_keys=60, **view.options).natural
 
 
@@ -70,6 +76,15 @@ def test_default_options_by_length() -> None:
         == {}
     )
     assert compute_ladder_view(short, SelectionSpec(options={})).unit == "units of the features"
+
+
+def test_costs_of_a_figure_without_height_are_in_units_of_the_file() -> None:
+    flat = static_motion([-1, 0, 1], np.zeros((3, 3)), frames=20)
+    translations = flat.translations.copy()
+    translations[:, 0, 0] = np.linspace(0, 1, 20) ** 2
+    moving = replace(flat, translations=translations)
+    view = compute_ladder_view(moving, SelectionSpec())
+    assert view.options["cost"] == "inbetween" and view.unit == "units of the file"
 
 
 @pytest.mark.parametrize(("n", "max_keys"), [(1, 1), (40, 40), (120, 60), (500, 100)])
@@ -145,6 +160,51 @@ def test_select_within_tolerance(editor: ClipEditor, interpolation: Any, toleran
     assert keys == tuple(kp.unbake(editor.motion, tolerance_mm=tolerance_mm, interpolation=interpolation).keys.tolist())
 
 
+@pytest.mark.parametrize("interpolation", ["bezier", "linear", "natural"])
+@pytest.mark.parametrize("fps", [30, 120])
+def test_automatic_keys_are_those_of_unbake(motion: kp.Motion, fps: int, interpolation: Any) -> None:
+    """Also at a high rate, at which keys are selected by their chords while a slider moves."""
+    motion = motion if fps == 30 else kp.demo_motion(fps=fps)[800:1280]
+    editor = ClipEditor(motion)
+    keys = editor.select_within(SelectionSpec(), interpolation=interpolation)
+    unbaked = kp.unbake(motion, auto=True, interpolation=interpolation, residual=False)
+
+    def max_error_mm(frames: Any) -> float:
+        return float(position_errors_mm(motion, editor.fit_curves(frames, interpolation).motion).max())
+
+    assert max_error_mm(keys) <= AUTO_MM
+    if max_error_mm(unbaked.keys) <= AUTO_MM:
+        assert keys == tuple(unbaked.keys.tolist())
+    else:  # they hold only with the curves that were fitted to the tolerance
+        assert unbaked.n_keys <= len(keys) <= unbaked.n_keys + 3
+    if interpolation == "bezier":
+        estimate = editor.ladder_view(SelectionSpec()).auto
+        assert estimate is not None and len(keys) <= estimate
+
+
+def test_automatic_keys_of_other_specs(editor: ClipEditor) -> None:
+    part = editor.select_within(SelectionSpec(first_frame=10, last_frame=109, pins=(5, 40)))
+    assert 40 in part and part[0] == 10 and part[-1] == 109
+    for spec in (SelectionSpec(method="uniform"), SelectionSpec(method="farthest", max_keys=110)):
+        keys, ladder = editor.select_within(spec), editor.ladder_view(replace(spec, max_keys=110)).ladder
+        errors = [
+            position_errors_mm(editor.motion, kp.unbake(editor.motion, ladder.at(n)).sample()).max()
+            for n in (len(keys), *ladder.counts[ladder.counts < len(keys)][-3:].tolist())
+        ]
+        assert errors[0] <= AUTO_MM < min(errors[1:])
+    with raises(OptionError, problem="cannot be reached with up to 5 keys"):
+        editor.select_within(SelectionSpec(method="farthest", max_keys=5))
+
+
+def test_automatic_keys_of_a_figure_without_height() -> None:
+    still = static_motion([-1, 0], np.zeros((2, 3)), frames=40)
+    translations = still.translations.copy()
+    translations[:, 0, 1] = np.sin(np.linspace(0, 9, 40))
+    rising = replace(still, translations=translations)
+    keys = ClipEditor(rising).select_within(SelectionSpec())
+    assert keys == tuple(kp.unbake(rising, auto=True).keys.tolist())
+
+
 @pytest.mark.parametrize("fields", [{"method": "farthest"}, {"options": {"cost": "chord"}}])
 def test_select_within_tolerance_of_other_specs(editor: ClipEditor, fields: Any) -> None:
     keys, ladder = (
@@ -215,6 +275,13 @@ def test_compare_methods(editor: ClipEditor) -> None:
     assert len({row.frames for row in rows}) == 3
     best, even = (row.curves.score for row in rows[:2])
     assert best is not None and even is not None and best.max_mm < even.max_mm
+
+
+def test_compare_methods_with_automatic_keys(editor: ClipEditor) -> None:
+    automatic = editor.select_within(SelectionSpec())
+    best, even = compare_methods(editor, ("salient", "uniform"))
+    assert best.frames == automatic and len(even.frames) == len(automatic)
+    assert best.curves.score is not None and best.curves.score.max_mm <= AUTO_MM
 
 
 def test_default_gap_of_long_clips() -> None:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from itertools import pairwise, takewhile
 from pathlib import Path
 
 PAGE = Path(__file__).parents[2] / "docs" / "cli.md"
 OPTION = re.compile(r"`(--?[a-z][a-z-]*)")
+OUTPUT_LAST = {"convert", "unbake", "rebake", "strip", "timeline", "curves", "error-curve", "compress", "restore"}
+OUTPUT_OPTIONS = {"-o", "--report", "--html", "--strip"}
+REPLACING_OPTIONS = {"--overwrite", "--skip-existing"}
 COMMON = re.compile(r"\[(\w+) options\]\(#\w+-options\)((?: without)?(?:(?:,| and)? `--[a-z-]+`)*)")
 
 
@@ -52,3 +58,25 @@ def documented_fields(command: str) -> set[str]:
     """Return the words in backticks of the section of a command and of those that hold common JSON fields."""
     text = command_section(command) + find_section("JSON output") + find_section("Picture options")
     return set(re.findall(r"`(\w+)`", text))
+
+
+def written_file(words: Sequence[str]) -> tuple[str, ...]:
+    """Return the file or folder that a command line writes, and the format of the files in it; empty if it writes none.
+
+    Options are expected after the names of files.
+    """
+    if REPLACING_OPTIONS & set(words):
+        return ()
+    names = list(takewhile(lambda word: not word.startswith("-"), words[1:]))
+    outputs = names[-1:] if words[0] in OUTPUT_LAST else []
+    options = dict(pairwise(words))
+    outputs += [options[name] for name in OUTPUT_OPTIONS & options.keys()]
+    return (*outputs, *([options["--to"]] if "--to" in options else []))
+
+
+def find_rewritten(command_lines: Iterable[Sequence[str]]) -> dict[tuple[str, ...], set[tuple[str, ...]]]:
+    """Return the files that several of the command lines write, which only the first of them can, with these lines."""
+    lines = defaultdict(set)
+    for words in command_lines:
+        lines[written_file(words)].add(tuple(words))
+    return {file: writers for file, writers in lines.items() if file and len(writers) > 1}

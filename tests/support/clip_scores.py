@@ -31,6 +31,6 @@ def wait_polished(page: Any, clip: str, frames: list[int]) -> None:
     """Wait until the clip page shows exactly this score as final."""
     score = fetch_polished_score(page, clip, frames)
     expect(page.locator(".score")).to_have_attribute("aria-busy", "false")
-    for name, value in (("Mean error", "mean_mm"), ("95th percentile", "p95_mm"), ("Max at", "max_mm")):
+    for name, value in (("Mean", "mean_mm"), ("95th percentile", "p95_mm"), ("Worst joint", "max_mm")):
         expect(page.locator(".score > div", has_text=name)).to_contain_text(format_mm(score[value]))
     expect(page.locator(".score.approximate")).to_have_count(0)

@@ -11,11 +11,13 @@ import numpy as np
 import keypose as kp
 from keypose.curves.cubic_fit import build_channels
 from keypose.curves.edit import Change
-from keypose.curves.keyed_motion import add_residual, build_keyed_motion
+from keypose.curves.keyed_motion import add_residual, build_joint_keyed_motion, build_keyed_motion
 from keypose.model import KeyedMotion, Motion
 from keypose.model.keyed_motion import SpanPosition
 
-KINDS = ("cubic", "straight", "cubic euler", "straight euler")
+SHARED_KINDS = ("cubic", "straight", "cubic euler", "straight euler")
+JOINT_KINDS = ("cubic per joint", "cubic euler per joint", "straight per joint")
+KINDS = (*SHARED_KINDS, *JOINT_KINDS)
 KEYS = (0, 14, 23, 40, 52, 71, 89)
 
 
@@ -42,7 +44,14 @@ def kick(data_dir: Path) -> KeyedMotion:
 
 def build_keyed(motion: Motion, keys: Sequence[int], kind: str = "cubic", residual: bool = True) -> KeyedMotion:
     channels = build_channels(motion, "euler" if "euler" in kind else "quaternion")
-    keyed = build_keyed_motion(motion, np.array(keys, np.int32), "bezier" if "cubic" in kind else "linear", channels)
+    interpolation, frames = "bezier" if "cubic" in kind else "linear", np.array(keys, np.int32)
+    if "per joint" in kind:  # about two thirds of the keys, others for every joint
+        is_key = np.random.default_rng(0).random((2, motion.n_joints, len(frames))) < 0.67
+        is_key[..., [0, -1]] = True
+        joint_keys = ([frames[own] for own in flags] for flags in is_key)
+        keyed = build_joint_keyed_motion(motion, *joint_keys, interpolation, channels)
+    else:
+        keyed = build_keyed_motion(motion, frames, interpolation, channels)
     return add_residual(keyed, motion) if residual else keyed
 
 
@@ -50,7 +59,7 @@ def bits(keyed: KeyedMotion) -> list[bytes]:
     """Return the bytes of every stored array."""
     arrays = [keyed.keys, keyed.extremes]
     for curves in (keyed.translations, keyed.rotations):
-        arrays += [curves.values, curves.in_tangents, curves.out_tangents]
+        arrays += [curves.values, curves.in_tangents, curves.out_tangents, curves.is_key]
     if keyed.residual is not None:
         r = keyed.residual
         arrays += [r.rotations, r.shifts, r.frames, r.sources]

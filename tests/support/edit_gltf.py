@@ -42,7 +42,8 @@ def main(request: str, result: str) -> None:
         scene.frame_set(whole, subframe=min(frame - whole, 0.999999))
         for j, bone in enumerate(bones):
             positions[i, j] = Z_UP_TO_Y_UP @ (armature.matrix_world @ bone.head)
-    kinds = {point.handle_left_type for curve in action.fcurves for point in curve.keyframe_points}
+    bag = action.layers[0].strips[0].channelbags[0]
+    kinds = {point.handle_left_type for curve in bag.fcurves for point in curve.keyframe_points}
     np.savez(result, names=[bone.name for bone in bones], positions=positions, handles=sorted(kinds))
     scene.frame_start, scene.frame_end = (round(frame) for frame in action.frame_range)
     for path, sampled in zip(options["exports"], (False, True), strict=False):

@@ -100,7 +100,8 @@ def export_fbx(path, fps):
     second = bpy.data.actions[0].copy()
     second.name = "z-aside"  # Blender exports takes by name: after the first
     second.use_fake_user = True
-    place = next(curve for curve in second.fcurves if curve.data_path.endswith("location"))
+    bag = second.layers[0].strips[0].channelbags[0]
+    place = next(curve for curve in bag.fcurves if curve.data_path.endswith("location"))
     for key in place.keyframe_points:
         key.co.y += 1.0
     bpy.ops.export_scene.fbx(filepath=path, bake_anim=True, bake_anim_simplify_factor=0.0, add_leaf_bones=True)

@@ -51,9 +51,14 @@ def positions(figure, frames, share):
     return result
 
 
+def fcurves(figure):
+    """Return the F-curves of the active action."""
+    return figure.animation_data.action.layers[0].strips[0].channelbags[0].fcurves
+
+
 def curves(figure):
     names, counts, points, kinds, interpolations = [], [], [], [], []
-    for curve in figure.animation_data.action.fcurves:
+    for curve in fcurves(figure):
         names.append(f"{curve.data_path}[{curve.array_index}]")
         counts.append(len(curve.keyframe_points))
         for key in curve.keyframe_points:
@@ -82,6 +87,8 @@ def facts(figure):
         "tails": {bone.name: list(bone.tail_local) for bone in figure.data.bones},
         "corners": len(bpy.data.objects["figure"].data.vertices),
         "texts": [text.name for text in bpy.data.texts],
+        "colours": {material.name: list(material.diffuse_color)[:3] for material in bpy.data.materials},
+        "palettes": {bone.name: bone.color.palette for bone in figure.data.bones},
     }
 
 
@@ -90,7 +97,7 @@ def turn_arm(figure, path):
     figure["residual"] = 1.0
     scene = bpy.context.scene
     bone = figure.pose.bones["LeftArm"]
-    curve = figure.animation_data.action.fcurves.find('pose.bones["LeftArm"].rotation_quaternion', index=0)
+    curve = fcurves(figure).find('pose.bones["LeftArm"].rotation_quaternion', index=0)
     scene.frame_set(int(curve.keyframe_points[2].co.x))
     bone.rotation_quaternion = bone.rotation_quaternion @ Quaternion((1.0, 0.0, 0.0), 0.5)
     bone.keyframe_insert("rotation_quaternion")
@@ -99,9 +106,8 @@ def turn_arm(figure, path):
 
 def move_key(figure, path):
     """Move all keys of one frame with their handles by three frames."""
-    action = figure.animation_data.action
-    frame = action.fcurves[0].keyframe_points[2].co.x
-    for curve in action.fcurves:
+    frame = fcurves(figure)[0].keyframe_points[2].co.x
+    for curve in fcurves(figure):
         for key in curve.keyframe_points:
             if key.co.x == frame:
                 for point in (key.co, key.handle_left, key.handle_right):
@@ -111,8 +117,7 @@ def move_key(figure, path):
 
 def add_key(figure, path):
     """Key one bone between the existing keys."""
-    action = figure.animation_data.action
-    first, second = (action.fcurves[0].keyframe_points[k].co.x for k in (2, 3))
+    first, second = (fcurves(figure)[0].keyframe_points[k].co.x for k in (2, 3))
     bpy.context.scene.frame_set(round((first + second) / 2))
     bone = figure.pose.bones["LeftArm"]
     bone.rotation_quaternion = bone.rotation_quaternion @ Quaternion((0.0, 0.0, 1.0), 0.3)

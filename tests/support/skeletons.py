@@ -181,9 +181,21 @@ EXPORTERS: dict[str, str] = {
         CC_Base_BoneRoot=root > CC_Base_Hip=hips
           CC_Base_Pelvis=pelvis_helper > CC_Base_L_Thigh=left_thigh
             CC_Base_L_Calf=left_shin > CC_Base_L_Foot=left_foot > CC_Base_L_ToeBase=left_toes
+             CC_Base_L_PinkyToe1=left_pinky_toe1
+             CC_Base_L_RingToe1=left_ring_toe1
+             CC_Base_L_MidToe1=left_mid_toe1
+             CC_Base_L_IndexToe1=left_index_toe1
+             CC_Base_L_BigToe1=left_big_toe1
             CC_Base_L_ThighTwist01=left_thigh_twist01
           CC_Base_Waist=spine > CC_Base_Spine01=spine1 > CC_Base_NeckTwist01=neck > CC_Base_Head=head
            CC_Base_JawRoot=jaw
+           CC_Base_L_Clavicle=left_collar > CC_Base_L_Upperarm=left_upper_arm > CC_Base_L_Forearm=left_forearm
+            CC_Base_L_Hand=left_hand
+             CC_Base_L_Mid1=left_middle1 > CC_Base_L_Mid2=left_middle2 > CC_Base_L_Mid3=left_middle3
+             CC_Base_L_Index1=left_index1 > CC_Base_L_Index2=left_index2
+             CC_Base_L_Ring1=left_ring1
+             CC_Base_L_Pinky1=left_pinky1 > CC_Base_L_Pinky2=left_pinky2
+             CC_Base_L_Thumb1=left_thumb1
         """,
     "MakeHuman": """
         root=hips

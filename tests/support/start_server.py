@@ -15,7 +15,7 @@ from keypose.server.settings import Password, Settings
 def main() -> None:
     options = json.loads(sys.argv[1])
     timeout_s = options.pop("timeout_s")
-    TimedHttpProtocol.headers_s = headers.IDLE_S = headers.RATE_GRACE_S = timeout_s
+    TimedHttpProtocol.headers_s = headers.MAX_LAG_S = timeout_s
     TimedHttpProtocol.max_connections = options.pop("max_connections")
     if options.get("password"):
         options["password"] = Password.create(options["password"])

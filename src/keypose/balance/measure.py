@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from keypose.anatomy.body_parts import SIDES
 from keypose.arrays import Bools, Floats, Frozen, Ints, freeze, runs
 from keypose.balance.body import centre_of_mass, check_body, ground_axes, margins, segment_ends, support_hulls
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.kinematics import Up, heights_above, up_axis
 from keypose.model import FootContacts, Motion
 from keypose.model.motion import check_source_frames
@@ -86,7 +86,7 @@ def _check_contacts(motion: Motion, contacts: FootContacts) -> FootContacts:
     if unknown_feet or contacts.in_contact.shape != (motion.n_frames, len(contacts.feet)):
         raise OptionError(
             f"contacts of {', '.join(contacts.feet) or 'no foot'}, {contacts.in_contact.shape}",
-            expected=f"{motion.n_frames} frames of {', '.join(known_feet)}",
+            expected=f"{format_count(motion.n_frames, 'frame')} of {', '.join(known_feet)}",
         )
     return contacts
 
@@ -129,8 +129,10 @@ class Balance(Frozen):
 
     def __repr__(self) -> str:
         n_inside = np.count_nonzero(self.margin_mm[self.supported] >= 0)
-        return (f"Balance({self.name!r}, {self.n_frames} frames, {np.count_nonzero(self.supported)} supported, "
-                f"{n_inside} with the centre of mass over the feet)")  # fmt: skip
+        return (
+            f"Balance({self.name!r}, {format_count(self.n_frames, 'frame')}, "
+            f"{np.count_nonzero(self.supported)} supported, {n_inside} with the centre of mass over the feet)"
+        )
 
     def support(self, frame: int) -> Floats:
         """Return the corners (K, 3) of the support polygon in one frame, in the world; K is 0 in flight."""

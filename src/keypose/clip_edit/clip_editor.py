@@ -9,22 +9,22 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from keypose.api.curve_fitter import CurveFitter, build_curve_options
-from keypose.api.key_count import select_automatically
-from keypose.api.select import build_error_measure, ladder
-from keypose.api.unbake import parse_frames, unbake
-from keypose.arrays import runs
+from keypose.api.key_count import auto_tolerance, select_automatically
+from keypose.api.select import build_auto_measure, ladder
+from keypose.api.unbake import unbake
+from keypose.arrays import Ints, runs
 from keypose.cache import LruCache
 from keypose.clip_edit.display_data import DisplaySpace, Face, compute_display_space, find_face
 from keypose.clip_edit.field_checks import check_frames
 from keypose.clip_edit.selection_spec import SelectionSpec, tolerance_specs
-from keypose.curves.keyed_motion import INTERPOLATIONS, add_residual
-from keypose.errors import OptionError
+from keypose.curves.cubic_fit import remove_flips
+from keypose.curves.keyed_motion import INTERPOLATIONS, CurveFitter, add_residual, build_curve_options
+from keypose.errors import OptionError, format_count
 from keypose.library.canonical import canonical_body
 from keypose.methods.salient import available_cores
 from keypose.metrics import Score, score, score_positions
-from keypose.model import KeyedMotion, Ladder, Motion, Selection
-from keypose.options import Interpolation, Option, check_option_int, check_option_number
+from keypose.model import KeyedMotion, Ladder, Motion, Selection, parse_frames
+from keypose.options import DEFAULT_METHOD, Interpolation, Option, check_option_int, check_option_number
 from keypose.options.clip_edit import ClipKeyOptions, DetailOptions
 from keypose.swings import Swings, swings
 from keypose.swings.settings import Settings
@@ -36,6 +36,7 @@ CACHE_POSES = 20_000_000  # max joints x frames of all of these together
 MM = "mm"
 UNITS = {"integrated": "squared units of the features, summed up"}  # by cost; FEATURE_UNITS otherwise
 FEATURE_UNITS = "units of the features"
+FILE_UNITS = "units of the file"  # of errors of a figure without height
 COMMON_OPTIONS = (
     "joints",
     "weights",
@@ -66,6 +67,11 @@ class ClipEditor:
         self._fitters: dict[tuple[str, bool], CurveFitter] = {}
 
     @cached_property
+    def motion_without_flips(self) -> Motion:
+        """The clip without the flips of the capture, which curves omit."""
+        return remove_flips(self.motion)
+
+    @cached_property
     def display_space(self) -> DisplaySpace:
         """Coordinate system in which the clip and everything derived from it is shown."""
         return compute_display_space(self.motion)
@@ -88,7 +94,7 @@ class ClipEditor:
 
         ``polish`` applies to Bezier curves only.
         """
-        keys = parse_frames(check_frames("frames", frames), self.motion, "frames")
+        keys = parse_frames(check_frames("frames", frames), self.motion.n_frames, "frames")
         check_choice("interpolation", interpolation, INTERPOLATIONS)
         polished = check_bool("polish", polish) and interpolation == "bezier"
         key = ("keyed", tuple(keys.tolist()), interpolation, polished)
@@ -119,12 +125,14 @@ class ClipEditor:
         )
 
     def select_within(
-        self, spec: SelectionSpec, tolerance_mm: float, interpolation: Interpolation = "bezier"
+        self, spec: SelectionSpec, tolerance_mm: float | None = None, interpolation: Interpolation = "bezier"
     ) -> tuple[int, ...]:
         """Return the fewest keys whose curves, as ``kp.unbake(motion, frames)`` fits them, stay within the tolerance.
 
-        A spec with default options gives the keys of ``kp.unbake(motion, tolerance_mm=...)``; one with a frame range
-        those of that section by itself. If the default ladder has no such selection, one with many more keys is tried.
+        None is that of ``auto``, 1 % of the height. Flips of the capture do not count. Without them, a spec with
+        default options gives the keys of ``kp.unbake(motion, tolerance_mm=...)`` or ``auto=True``; one with a frame
+        range those of that section by itself. If the default ladder has no such selection, one with many more keys is
+        tried.
         """
         first, last = spec.frame_range(self.motion)
         if last - first + 1 < self.motion.n_frames:
@@ -132,30 +140,47 @@ class ClipEditor:
             return tuple(
                 first + key for key in section.select_within(spec.for_section(first, last), tolerance_mm, interpolation)
             )
-        tolerance = check_option_number(ClipKeyOptions, "tolerance_mm", tolerance_mm)
         check_choice("interpolation", interpolation, INTERPOLATIONS)
+        if tolerance_mm is None:
+            key = ("automatic", spec.cache_key(), interpolation)
+            return self.cache.get_or_make(key, lambda: self._select_automatically(spec, interpolation))
+        tolerance = check_option_number(ClipKeyOptions, "tolerance_mm", tolerance_mm)
         if self.motion.height <= 0:
             raise OptionError(
                 "the figure has no height, so nothing can be stated in mm", code="no_height", subject=self.motion.name
             )
-        fitter = self._fitter(interpolation, polish=interpolation == "bezier")
-        above_count = 0
-        if spec.uses_defaults:
-            options = {**spec.ladder_options(self.motion, {}), "max_keys": spec.max_keys}
-            keys = unbake(
-                self.motion, tolerance_mm=tolerance, interpolation=interpolation, residual=False, **options
-            ).keys
-            if fitter.max_error_mm(fitter.fit(keys)) <= tolerance:
-                return tuple(keys.tolist())
-            above_count = len(keys)  # they hold only with curves that were fitted to the tolerance
-        return self._select_first_within(
-            fitter, tolerance_specs(spec, self.motion, tolerance, interpolation), tolerance, above_count
+        keys = self._unbake_keys(spec, interpolation, tolerance_mm=tolerance)
+        # keys that do not hold here hold with curves that are fitted to the tolerance
+        return self._keys_within(keys, tolerance, interpolation) or self._select_first_within(
+            tolerance_specs(spec, self.motion, tolerance, interpolation), tolerance, interpolation, len(keys)
         )
 
+    def _select_automatically(self, spec: SelectionSpec, interpolation: Interpolation) -> tuple[int, ...]:
+        tolerance = auto_tolerance(self.motion)
+        keys = self._unbake_keys(spec, interpolation, auto=True)
+        # with as many keys as those, which may have been moved to extremes, others may hold
+        return self._keys_within(keys, tolerance, interpolation) or self._select_first_within(
+            tolerance_specs(spec, self.motion, tolerance, interpolation), tolerance, interpolation, len(keys) - 1
+        )
+
+    def _unbake_keys(self, spec: SelectionSpec, interpolation: Interpolation, **count: Any) -> Ints:
+        """Return the keys of ``kp.unbake``; none for a spec with other than default options."""
+        if not spec.uses_defaults:
+            return np.array([], np.int32)
+        options = {**spec.ladder_options(self.motion, {}), "max_keys": spec.max_keys}
+        return unbake(self.motion_without_flips, interpolation=interpolation, residual=False, **count, **options).keys
+
+    def _keys_within(self, keys: Ints, tolerance: float, interpolation: Interpolation) -> tuple[int, ...]:
+        """Return the keys if there are any and their curves are within the tolerance; else none."""
+        fitter = self._fitter(interpolation, polish=interpolation == "bezier")
+        is_within = len(keys) > 0 and fitter.max_error_mm(fitter.fit(keys)) <= tolerance
+        return tuple(keys.tolist()) if is_within else ()
+
     def _select_first_within(
-        self, fitter: CurveFitter, specs: Sequence[SelectionSpec], tolerance: float, above_count: int
+        self, specs: Sequence[SelectionSpec], tolerance: float, interpolation: Interpolation, above_count: int
     ) -> tuple[int, ...]:
         """Return the first selection within tolerance with more than ``above_count`` keys, trying specs in order."""
+        fitter = self._fitter(interpolation, polish=interpolation == "bezier")
         ladder = None
         for spec in specs:
             try:
@@ -166,8 +191,8 @@ class ClipEditor:
                 continue
             for count in ladder.counts[ladder.counts > above_count].tolist():
                 keys = ladder.at(count).frames
-                if fitter.fit_within(keys, tolerance) and fitter.max_error_mm(fitter.fit(keys)) <= tolerance:
-                    return tuple(keys.tolist())
+                if fitter.fit_within(keys, tolerance) and (within := self._keys_within(keys, tolerance, interpolation)):
+                    return within
             above_count = max(above_count, int(ladder.counts[-1]))
         assert ladder is not None
         max_keys = int(ladder.counts[-1])
@@ -176,13 +201,17 @@ class ClipEditor:
             f"cannot be reached with up to {max_keys} keys",
             option="tolerance_mm",
             value=tolerance,
-            hint=f"with {max_keys} keys the largest error is {max_error_mm:.4g} mm",
+            hint=f"with {format_count(max_keys, 'key')} the largest error is {max_error_mm:.4g} mm",
         )
 
     def _fitter(self, interpolation: Interpolation, polish: bool) -> CurveFitter:
         if (interpolation, polish) not in self._fitters:
-            options = build_curve_options(interpolation, "quaternion", False, 0.0, polish, None, available_cores())
-            self._fitters[interpolation, polish] = CurveFitter(self.motion, options)
+            motion = self.motion_without_flips
+            polish_option = None if polish else False  # where it is possible
+            options = build_curve_options(
+                motion.skeleton, interpolation, "quaternion", False, 0.0, polish_option, None, available_cores()
+            )
+            self._fitters[interpolation, polish] = CurveFitter(motion, options)
         return self._fitters[interpolation, polish]
 
 
@@ -191,18 +220,23 @@ class LadderView:
     """A ladder, its automatic number of keys, and the options it was computed with."""
 
     ladder: Ladder
-    auto: int  # number of keys at the knee of the cost curve
+    auto: int | None  # automatic number of keys; None: no selection of the ladder is within 1 % of the height
     unit: str  # of the costs
     options: Mapping[str, Any]  # of the method, defaults included
 
 
 def compute_ladder_view(motion: Motion, spec: SelectionSpec) -> LadderView:
-    """Return all selections of a spec: ``kp.ladder``, and the number of keys of ``kp.select(auto=True)``."""
-    options = spec.ladder_options(motion)
-    result = ladder(motion, spec.method, max_keys=spec.ladder_max_keys(motion), **options)
-    auto_selection = select_automatically(result, build_error_measure(motion, options))
+    """Return all selections of a spec: ``kp.ladder``, and the number of keys of ``kp.select(auto=True)``.
+
+    They are those of the motion without flips, which the curves through them omit.
+    """
+    source, options = remove_flips(motion), spec.ladder_options(motion)
+    result = ladder(source, spec.method, max_keys=spec.ladder_max_keys(motion), **options)
+    errors, tolerance = build_auto_measure(source, result, options)
+    auto_selection = select_automatically(result, errors, tolerance)
+    auto = len(auto_selection) if errors.max_error(auto_selection) <= tolerance else None
     method_options = {name: value for name, value in options.items() if name not in COMMON_OPTIONS}
-    return LadderView(result, len(auto_selection), _unit(options), method_options)
+    return LadderView(result, auto, _unit(options, motion), method_options)
 
 
 def select_keys(motion: Motion, spec: SelectionSpec, keys: int) -> Selection:
@@ -214,9 +248,11 @@ def select_keys(motion: Motion, spec: SelectionSpec, keys: int) -> Selection:
     return view.ladder.at(counts[-1])
 
 
-def _unit(options: Mapping[str, Any]) -> str:
+def _unit(options: Mapping[str, Any], motion: Motion) -> str:
     cost = options.get("cost", "chord")
-    return MM if cost == "inbetween" else UNITS.get(cost, FEATURE_UNITS)
+    if cost == "inbetween":
+        return MM if motion.height > 0 else FILE_UNITS
+    return UNITS.get(cost, FEATURE_UNITS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,14 +264,20 @@ class MethodResult:
     curves: FittedCurves
 
 
-def compare_methods(editor: ClipEditor, methods: Iterable[str], keys: int) -> tuple[MethodResult, ...]:
-    """Return for each method its largest selection of up to ``keys`` keys, or else its smallest, with curves."""
-    check_option_int(ClipKeyOptions, "keys", keys)
+def compare_methods(editor: ClipEditor, methods: Iterable[str], keys: int | None = None) -> tuple[MethodResult, ...]:
+    """Return for each method its largest selection of up to ``keys`` keys, or else its smallest, with curves.
+
+    ``keys=None``: as many as the automatic ones, which are those of the default method.
+    """
+    automatic_frames = editor.select_within(SelectionSpec()) if keys is None else ()
+    max_keys = len(automatic_frames) if keys is None else check_option_int(ClipKeyOptions, "keys", keys)
     results = []
     for method in methods:
-        ladder = editor.ladder_view(SelectionSpec(method=method)).ladder
-        counts = [count for count in ladder.counts.tolist() if count <= keys] or ladder.counts.tolist()[:1]
-        frames = tuple(ladder.at(counts[-1]).frames.tolist())
+        frames = automatic_frames if method == DEFAULT_METHOD else ()
+        if not frames:
+            ladder = editor.ladder_view(SelectionSpec(method=method)).ladder
+            counts = [count for count in ladder.counts.tolist() if count <= max_keys] or ladder.counts.tolist()[:1]
+            frames = tuple(ladder.at(counts[-1]).frames.tolist())
         results.append(MethodResult(method, frames, editor.fit_curves(frames)))
     return tuple(results)
 
@@ -276,6 +318,7 @@ class JointDetails:
     name: str
     parent: Annotated[int, Option("-1: a root.")]
     body_part: Annotated[str | None, Option("None: not recognised.")]
+    is_auxiliary: Annotated[bool, Option("No limb leads to it: it twists or controls others.")]
 
 
 @dataclass(frozen=True)
@@ -293,7 +336,8 @@ def describe_motion(editor: ClipEditor) -> MotionDetails:
     """Return the details of the clip of ``editor``; a figure without height has neither contacts nor swings."""
     motion, skeleton = editor.motion, editor.motion.skeleton
     anatomy = skeleton.anatomy
-    joints = zip(skeleton.names, skeleton.parents.tolist(), anatomy.body_parts, strict=True)
+    are_auxiliary = [joint in anatomy.auxiliary_joints for joint in range(skeleton.n_joints)]
+    joints = zip(skeleton.names, skeleton.parents.tolist(), anatomy.body_parts, are_auxiliary, strict=True)
     has_height = motion.height > 0
     is_small = motion.n_frames * motion.n_joints <= MAX_SWING_CELLS
     return MotionDetails(

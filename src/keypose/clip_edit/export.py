@@ -14,9 +14,8 @@ from keypose.clip_edit.clip_editor import ClipEditor, select_keys
 from keypose.clip_edit.drafts import Draft, KeysDraft, apply_draft
 from keypose.clip_edit.field_checks import MAX_TEXT, CheckedFields, Frame, sort_frames
 from keypose.clip_edit.selection_spec import SelectionSpec
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.formats import FORMATS, Format, save, swings_json, writable_suffixes
-from keypose.formats.base import Extra
 from keypose.model import KeyedMotion, Motion
 from keypose.options import CurveOptions, InterpolationOption, Option, OutputOptions, option_of
 from keypose.options.clip_edit import MAX_KEYS, ClipKeyOptions
@@ -24,6 +23,7 @@ from keypose.options.pictures import Layout, PngTheme, StripOptions
 from keypose.pictures.report import report
 from keypose.pictures.strip import strip
 from keypose.swings import Swings
+from keypose.validation import is_device_name
 
 STRIPS = (".strip.svg", ".strip.png")
 REPORT = ".report.html"
@@ -33,7 +33,6 @@ Writer: TypeAlias = Callable[[Path], object]
 
 MAX_LENGTH = 80  # characters
 _UNSAFE = re.compile(r"[^\w .()+,=@~-]+|[\x00-\x1f\x7f]+")
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?", re.IGNORECASE)
 DEFAULT_STEM = "clip"
 
 
@@ -44,7 +43,6 @@ class PictureFormat:
     suffix: str
     name: str
     media_type: str
-    extra: Extra | None = None  # what it needs beyond the core install
     is_binary: bool = False  # not worth compressing again
 
 
@@ -52,7 +50,7 @@ PICTURES = {
     picture.suffix: picture
     for picture in (
         PictureFormat(STRIPS[0], "Strip of key poses, SVG", "image/svg+xml"),
-        PictureFormat(STRIPS[1], "Strip of key poses, PNG", "image/png", Extra("png", "resvg_py"), is_binary=True),
+        PictureFormat(STRIPS[1], "Strip of key poses, PNG", "image/png", is_binary=True),
         PictureFormat(REPORT, "Report, HTML", "text/html; charset=utf-8"),
     )
 }
@@ -135,23 +133,46 @@ def is_compressed(suffix: str) -> bool:
 
 def export_clip(editor: ClipEditor, options: ExportOptions) -> ExportedFile:
     """Return the clip of ``editor`` as a file."""
-    write = _picture_writer(editor, options) if options.format in PICTURES else _file_writer(editor, options)
+    frames = _choose_frames(editor, options)
+    make_writer = _picture_writer if options.format in PICTURES else _file_writer
+    write = make_writer(editor, options, frames)
     with tempfile.TemporaryDirectory(prefix="keypose-") as folder:
         path = Path(folder) / f"clip{options.format.removeprefix('.strip').removeprefix('.report')}"
         write(path)
-        return ExportedFile(
-            path.read_bytes(), safe_stem(editor.motion.name) + options.format, media_type(options.format)
-        )
+        name = f"{safe_stem(editor.motion.name)}{_name_version(options, frames)}{options.format}"
+        return ExportedFile(path.read_bytes(), name, media_type(options.format))
 
 
-def _file_writer(editor: ClipEditor, options: ExportOptions) -> Writer:
-    content = _choose_content(editor, options)
+def _name_version(options: ExportOptions, frames: tuple[int, ...] | None) -> str:
+    """Return what distinguishes the file name from that of the capture: `` (12 keys)``, `` (edited swings)``."""
+    draft = options.draft
+    if draft is None:
+        return "" if frames is None else f" ({format_count(len(frames), 'key')})"
+    if draft.steps or not isinstance(draft, KeysDraft):
+        return f" (edited {draft.kind})"
+    detail = f", detail {draft.residual:g}" if draft.residual else ""
+    return f" ({format_count(len(draft.frames), 'key')}{detail})"
+
+
+def _choose_frames(editor: ClipEditor, options: ExportOptions) -> tuple[int, ...] | None:
+    """Return the exported keys; None: those of the draft, or every frame. Swings of a capture have no keys."""
+    if options.format == SWINGS:
+        return None
+    if options.keys is None:
+        return options.frames
+    return tuple(select_keys(editor.motion, SelectionSpec(), options.keys).frames.tolist())
+
+
+def _file_writer(editor: ClipEditor, options: ExportOptions, frames: tuple[int, ...] | None) -> Writer:
+    content = _choose_content(editor, options, frames)
     return lambda path: save(content, path, tolerance_mm=options.tolerance_mm, lossless=options.lossless)
 
 
-def _choose_content(editor: ClipEditor, options: ExportOptions) -> Motion | KeyedMotion | Swings:
+def _choose_content(
+    editor: ClipEditor, options: ExportOptions, frames: tuple[int, ...] | None
+) -> Motion | KeyedMotion | Swings:
     """Return what is written: swings as such only if the format holds nothing else."""
-    draft, frames = options.draft, _frames(editor, options)
+    draft = options.draft
     if draft is None:
         if options.format == SWINGS:
             return editor.swings()
@@ -166,15 +187,9 @@ def _choose_content(editor: ClipEditor, options: ExportOptions) -> Motion | Keye
     return result.motion if needs_sampling else result.keyed
 
 
-def _frames(editor: ClipEditor, options: ExportOptions) -> tuple[int, ...] | None:
-    if options.keys is None:
-        return options.frames
-    return tuple(select_keys(editor.motion, SelectionSpec(), options.keys).frames.tolist())
-
-
-def _picture_writer(editor: ClipEditor, options: ExportOptions) -> Writer:
+def _picture_writer(editor: ClipEditor, options: ExportOptions, frames: tuple[int, ...] | None) -> Writer:
     """Return the writer of a strip or report with the keys of the draft, the given ones, or its own choice."""
-    motion, frames = editor.motion, _frames(editor, options)
+    motion = editor.motion
     if options.draft is not None:
         result = apply_draft(editor, options.draft)
         motion, frames = result.motion, None if result.keyed is None else tuple(result.keyed.keys.tolist())
@@ -189,11 +204,12 @@ def _picture_writer(editor: ClipEditor, options: ExportOptions) -> Writer:
 
 def safe_stem(name: str) -> str:
     """Return ``name`` without anything that could be a path, hidden file, markup or device: "../a<b>" -> "_a_b_"."""
-    normalized = unicodedata.normalize("NFC", name.encode("utf-8", "replace").decode("utf-8", "replace"))
-    stem = _UNSAFE.sub("_", normalized)[:MAX_LENGTH].strip(" .").lstrip("~-")
+    normalised = unicodedata.normalize("NFC", name.encode("utf-8", "replace").decode("utf-8", "replace"))
+    stem = _UNSAFE.sub("_", normalised)[:MAX_LENGTH].strip(" .").lstrip("~-")
     if not stem.strip("_. "):
         return DEFAULT_STEM
-    return f"{stem}_" if _RESERVED.fullmatch(stem) else stem
+    base, dot, rest = stem.partition(".")
+    return f"{base}_{dot}{rest}" if is_device_name(stem) else stem
 
 
 def unique_names(names: Iterable[str]) -> tuple[str, ...]:

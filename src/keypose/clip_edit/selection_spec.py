@@ -20,7 +20,7 @@ from keypose.clip_edit.field_checks import (
     Text,
     sort_frames,
 )
-from keypose.errors import OptionError
+from keypose.errors import OptionError, format_count
 from keypose.methods import METHODS
 from keypose.model import Motion
 from keypose.options import DEFAULT_METHOD, Option, SelectOptions, option_of
@@ -135,7 +135,8 @@ class SelectionSpec(CheckedFields):
         required = max(len(self.pins) + 2, min_keys(n, self._max_gap(motion)))
         if required > MAX_REQUIRED_KEYS:
             raise OptionError(
-                f"{n:,} frames at once would need {required:,} keys to begin with",
+                f"{format_count(n, 'frame', ',')} at once would need "
+                f"{format_count(required, 'key', ',')} to begin with",
                 code="too_slow",
                 expected=f"a range of fewer frames, or another method: {FAST_METHOD} takes any number",
             )
