@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,17 @@ def test_one_file_is_a_block(keypose, clip) -> None:
     assert rows["channels"] == "9: 6 on 1, 3 on 1 joint; rotation order ZXY"
     assert rows["unit"] == "not stated"
     assert rows["recognised"] == "all 2 joints"
+
+
+def test_how_the_height_was_found(keypose, tmp_path: Path) -> None:
+    standing = kp.demo_motion(30)[:5]
+    points = replace(standing, skeleton=replace(standing.skeleton, names=tuple("abcdefghijklmnopqrstuvwxyz")))
+    for motion_, name in ((standing, "body"), (replace(points, up="X"), "points")):
+        kp.save(motion_, tmp_path / f"{name}.kps")
+    block = keypose("info", tmp_path / "body.kps").out
+    assert "height      1.7 units = 1.70 m, of the rest pose" in block
+    documents = json.loads(keypose("info", tmp_path / "body.kps", tmp_path / "points.kps", "--json").out)
+    assert [document["height_source"] for document in documents] == ["rest_pose", "frames"]
 
 
 def test_several_files_are_a_table_in_their_order(keypose, clip, tmp_path: Path) -> None:

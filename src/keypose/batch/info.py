@@ -15,6 +15,7 @@ from keypose.errors import FileError
 from keypose.formats import FORMATS
 from keypose.formats.base import GZIP_MAGIC, SNIFF_BYTES
 from keypose.model import Motion, Skeleton, list_notes
+from keypose.model.motion import HeightSource
 from keypose.options import LoadOptions
 from keypose.validation import check_regular_file
 
@@ -61,6 +62,7 @@ class ClipInfo:
     metres_per_unit: float | None
     height: float
     height_m: float | None
+    height_source: HeightSource
     recognised: int
     unrecognised: tuple[str, ...]
     channels: int
@@ -113,6 +115,7 @@ def describe(motion: Motion, path: Path, *, tree: bool = False) -> ClipInfo:
         metres_per_unit=unit,
         height=motion.height,
         height_m=None if unit is None else motion.height * unit,
+        height_source=motion.height_source,
         recognised=skeleton.n_joints - len(unrecognised),
         unrecognised=unrecognised,
         channels=sum(map(len, skeleton.channels)),

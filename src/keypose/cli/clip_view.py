@@ -18,8 +18,15 @@ from keypose.cli import output
 from keypose.cli.output import Column, escape_unprintable, format_bytes, format_duration, labelled_rows, title_text
 from keypose.errors import format_count
 from keypose.metrics import Score
+from keypose.model.motion import HeightSource
 
 UNITS = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm", 0.0254: "in", 0.3048: "ft"}
+HEIGHT_SOURCE_TEXTS: dict[HeightSource, str] = {
+    "reference_pose": "of the reference pose",
+    "rest_pose": "of the rest pose",
+    "bones": "by the lengths of the bones",
+    "frames": "of the highest frames",
+}
 MAX_NAMES = 8  # unrecognised joints that are listed
 MAX_ROWS = 2_000  # joints and end sites; more take minutes to lay out
 MAX_INDENT = 20  # joint depth beyond which rows are not indented further
@@ -134,7 +141,8 @@ def _joints(clip: ClipInfo) -> str:
 def _height(clip: ClipInfo) -> str:
     if not clip.height:
         return "none: its bones have no length"
-    return f"{_format_length(clip.height)} units" + ("" if clip.height_m is None else f" = {clip.height_m:.2f} m")
+    metres = "" if clip.height_m is None else f" = {clip.height_m:.2f} m"
+    return f"{_format_length(clip.height)} units{metres}, {HEIGHT_SOURCE_TEXTS[clip.height_source]}"
 
 
 def _short_height(clip: ClipInfo) -> str:

@@ -295,7 +295,7 @@ def bind_pose(motion: Motion) -> Pose:
     s = motion.skeleton
     if motion.reference_pose is not None:
         return motion.reference_pose
-    if len(s.roots) > 1 or not kinematics.is_upright(s.rest_positions, motion.up):
+    if len(s.roots) > 1 or not s.is_upright(motion.up):
         return Pose(motion.translations[0], motion.rotations[0])
     first = Pose(motion.translations[0], motion.rotations[0])
     sampled = motion.translations[:: max(1, motion.n_frames // SAMPLED_FRAMES)]

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import index
-from typing import Protocol, overload
+from typing import Literal, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,6 +23,8 @@ from keypose.validation import check_number
 # If the ratio of two frame rates is this close to a whole number, existing frames are used without interpolation (a
 # frame time of .0083333 s means 120 fps).
 WHOLE_RATIO_TOLERANCE = 1e-3
+
+HeightSource = Literal["reference_pose", "rest_pose", "bones", "frames"]
 
 MAX_FRAME = 1 << 53
 MAX_POSES = 1 << 28  # frames x joints that at_fps makes: 15 GB
@@ -263,23 +265,39 @@ class Motion(Frozen):
         """Return the indices of joints by names, body parts or groups (``"hands"``), in file order."""
         return self.skeleton.joints(names)
 
-    @cached_property
+    @property
     def height(self) -> float:
-        """The height of the figure in file units, with end sites: that of the reference pose if there is one, else that
-        of the rest pose if it is upright, else the 95th percentile over the frames. 0 if it is below ``MIN_HEIGHT``.
+        """The height of the figure in file units, found as ``height_source`` says. 0 if it is below ``MIN_HEIGHT``."""
+        return self._height[0]
+
+    @property
+    def height_source(self) -> HeightSource:
+        """How the height was found.
+
+        ``"reference_pose"``: its vertical extent, with end sites. Without one, ``"rest_pose"``: that of the rest pose,
+        if it is upright. Otherwise ``"bones"``: the stature of a recognised body by the lengths of its bones, whatever
+        its poses; and for anything else ``"frames"``: the 95th percentile of the vertical extents of the frames.
         """
+        return self._height[1]
+
+    @cached_property
+    def _height(self) -> tuple[float, HeightSource]:
         s = self.skeleton
+        source: HeightSource
         if self.reference_pose is not None:
             world, rotations = kinematics.forward(
                 s.parents, self.reference_pose.translations[None], self.reference_pose.rotations[None]
             )
             ends = kinematics.end_positions(world, rotations, s.end_joints, s.end_offsets)
             extent = kinematics.vertical_extent(np.concatenate((world, ends), axis=1), self.up)[0]
-        elif kinematics.is_upright(s.rest_positions, self.up):
-            extent = kinematics.vertical_extent(s.rest_positions, self.up)
+            source = "reference_pose"
+        elif s.is_upright(self.up):
+            extent, source = kinematics.vertical_extent(s.rest_positions, self.up), "rest_pose"
+        elif s.stature:
+            extent, source = np.float64(s.stature), "bones"
         else:
-            extent = np.percentile(self._vertical_extents(), 95.0)
-        return float(extent) if extent >= MIN_HEIGHT else 0.0
+            extent, source = np.percentile(self._vertical_extents(), 95.0), "frames"
+        return (float(extent) if extent >= MIN_HEIGHT else 0.0), source
 
     def _vertical_extents(self) -> Floats:
         """Return the height of each frame (T,), with end sites; computed in blocks, as there may be many end sites."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from keypose import anatomy
+from keypose import anatomy, kinematics
+from keypose.anatomy.body_parts import SIDES
 from keypose.arrays import Floats, Frozen, Ints, freeze_floats, freeze_ints, freeze_items
 from keypose.errors import ModelError, OptionError, UnknownJoint, format_count, format_value
 from keypose.rotations import AXES, ORDERS
@@ -16,6 +18,14 @@ from keypose.rotations import AXES, ORDERS
 POSITION_CHANNELS = tuple(f"{axis}position" for axis in AXES)
 ROTATION_CHANNELS = tuple(f"{axis}rotation" for axis in AXES)
 DEFAULT_ORDER = "ZXY"
+
+# Shares of the stature of an adult that skeletons may lack. Sole: the ankle over the ground (Drillis & Contini 1966).
+# Head: the top over the ear opening, beside which the skull turns on the neck (tragion to top of head, Gordon et al.
+# 1989: 131 of 1756 mm). Head and neck: the top over the base of the neck (de Leva 1996: 242.9 of 1741 mm).
+SOLE_SHARE, HEAD_SHARE, HEAD_AND_NECK_SHARE = 0.039, 0.075, 0.140
+MIN_HEAD_SHARE = 0.04  # of the lengths of column and leg: an end of the head that is nearer than this is not its top
+# The head of a body whose rest pose is upright is at least this share of the vertical extent above the feet.
+MIN_HEAD_OVER_FEET = 0.5
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +163,76 @@ class Skeleton(Frozen):
         for j, parent in enumerate(self.parents.tolist()):
             world[j] = self.offsets[j] + (world[parent] if parent >= 0 else 0.0)
         return np.concatenate((world, world[self.end_joints] + self.end_offsets))
+
+    def is_upright(self, up: kinematics.Up) -> bool:
+        """Return whether the rest pose stands along ``up``: of a body, the head is above the feet."""
+        if not kinematics.is_upright(self.rest_positions, up):
+            return False
+        pair = self.anatomy.vertical_pair()
+        if pair is None:
+            return True
+        low, high = (kinematics.heights_above(self.rest_positions[list(joints)], up).mean() for joints in pair)
+        return bool(high - low >= MIN_HEAD_OVER_FEET * kinematics.vertical_extent(self.rest_positions, up))
+
+    @cached_property
+    def stature(self) -> float | None:
+        """The height of a standing body in file units, from the lengths of its bones in any rest pose.
+
+        It is the column from the hips to the top of the head, the drop from the hips to the hip joints, and the longer
+        leg down to the sole. None if hips, a leg, or neck and head are not recognised, or it is an animal with a tail.
+        """
+        joint_of = {part: joint for joint, part in enumerate(self.anatomy.body_parts) if part is not None}
+        legs = [
+            self._path(joint_of[f"{side}_thigh"], joint_of[f"{side}_foot"])
+            for side in SIDES
+            if f"{side}_thigh" in joint_of and f"{side}_foot" in joint_of
+        ]
+        top = joint_of.get("head", joint_of.get("neck"))
+        if "hips" not in joint_of or top is None or not legs or self.anatomy.vertical_pair() is None:
+            return None
+        bones = np.linalg.norm(self.offsets, axis=1)
+        column = self._path(joint_of["hips"], top)
+        length = bones[column].sum() + self._hip_drop(joint_of, column) + max(bones[leg].sum() for leg in legs)
+        missing_share = SOLE_SHARE
+        head = self._head_length(top) if "head" in joint_of else 0.0
+        if head < MIN_HEAD_SHARE * length:
+            head = 0.0
+            missing_share += HEAD_SHARE if "head" in joint_of else HEAD_AND_NECK_SHARE
+        return float((length + head) / (1.0 - missing_share))
+
+    def _path(self, start: int, end: int) -> list[int]:
+        """Return the joints whose bones lead from ``start`` to ``end``, from the end; a bone joins a joint to its
+        parent."""
+        lines: tuple[list[int], list[int]] = ([], [])
+        for line, first in zip(lines, (end, start), strict=True):
+            joint = first
+            while joint >= 0:
+                line.append(joint)
+                joint = int(self.parents[joint])
+        down, up = lines
+        return [joint for joint in down if joint not in up] + [joint for joint in reversed(up) if joint not in down]
+
+    def _hip_drop(self, joint_of: Mapping[str, int], column: Sequence[int]) -> float:
+        """Return how far the hip joints are below the hips, along the lowest bone of the column that has a length."""
+        rest, hips = self.rest_positions, joint_of["hips"]
+        upwards = next((rest[j] - rest[hips] for j in reversed(column) if (rest[j] != rest[hips]).any()), None)
+        if upwards is None:
+            return 0.0
+        hip_joints = [joint_of[f"{side}_thigh"] for side in SIDES if f"{side}_thigh" in joint_of]
+        drop = (rest[hips] - rest[hip_joints].mean(axis=0)) @ upwards / np.linalg.norm(upwards)
+        return float(drop)
+
+    def _head_length(self, head: int) -> float:
+        """Return the distance from the joint of the head to its farthest end: an end site, or an unrecognised joint
+        without children; 0 if there is none."""
+        ends = [self.end_offsets[self.end_joints == head]]
+        leaves = [
+            joint
+            for joint in np.flatnonzero(self.parents == head).tolist()
+            if self.anatomy.body_parts[joint] is None and joint not in self.parents and joint not in self.end_joints
+        ]
+        lengths = np.linalg.norm(np.concatenate((*ends, self.offsets[leaves])), axis=1)
+        return float(lengths.max(initial=0.0))
 
     def __repr__(self) -> str:
         return (
