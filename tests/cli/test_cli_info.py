@@ -28,7 +28,7 @@ def test_one_file_is_a_block(keypose, clip) -> None:
 def test_how_the_height_was_found(keypose, tmp_path: Path) -> None:
     standing = kp.demo_motion(30)[:5]
     points = replace(standing, skeleton=replace(standing.skeleton, names=tuple("abcdefghijklmnopqrstuvwxyz")))
-    for motion_, name in ((standing, "body"), (replace(points, up="X"), "points")):
+    for motion_, name in ((standing, "body"), (replace(points, up="Z"), "points")):
         kp.save(motion_, tmp_path / f"{name}.kps")
     block = keypose("info", tmp_path / "body.kps").out
     assert "height      1.7 units = 1.70 m, of the rest pose" in block
