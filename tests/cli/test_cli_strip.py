@@ -77,12 +77,42 @@ def test_keys_are_those_of_the_method(keypose, kick: Path, tmp_path: Path, argum
     result = keypose("strip", kick, tmp_path / "a.svg", *arguments, "--json")
     (payload,) = json.loads(result.out)["pictures"]
     m = kp.load(kick)
-    assert payload["frames"] == list(kp.select(m, **options))
-    assert payload["times_s"] == [frame / m.fps for frame in payload["frames"]]
-    assert (payload["method"], payload["layout"], payload["view"]) == (options["method"], "side", "best")
+    (row,) = payload["rows"]
+    assert row["frames"] == list(kp.select(m, **options))
+    assert row["times_s"] == [frame / m.fps for frame in row["frames"]]
+    assert (row["method"], payload["layout"], payload["view"]) == (options["method"], "side", "best")
     assert 0 <= payload["view_degrees"] < 360
     matches = re.findall(r">(\d+)</text>", (tmp_path / "a.svg").read_text())
-    assert matches == [str(frame) for frame in payload["frames"]]
+    assert matches == [str(frame) for frame in row["frames"]]
+
+
+def test_each_method_has_a_labelled_row(keypose, kick: Path, tmp_path: Path) -> None:
+    target, m, names = tmp_path / "a.svg", kp.load(kick), ("farthest", "spread", "synopsis")
+    options = {"keys": 5, "features": "unmatched", "smoothing_s": 0.05, "weights": {"hands": 2.0}}
+    selections = {name: kp.select(m, name, **options) for name in names}
+    for layout in ("side", "time"):
+        result = keypose("strip", kick, target, "--methods", "farthest,spread", "--methods", "synopsis", "--keys", 5,
+                         "--features", "unmatched", "--smoothing-s", 0.05, "--weight", "hands=2", "--layout", layout,
+                         "--overwrite", "--json")  # fmt: skip
+        assert (result.code, result.err) == (0, "")
+        (payload,) = json.loads(result.out)["pictures"]
+        assert {row["method"]: row["frames"] for row in payload["rows"]} == {
+            name: list(keys) for name, keys in selections.items()
+        }
+        expected = strip(m, {f"{name}, 5 keys": keys for name, keys in selections.items()}, layout=layout)
+        assert target.read_text() == expected.svg
+        assert payload["description"] == expected.alt_text
+
+
+def test_options_of_the_features_choose_other_keys(keypose, kick: Path, tmp_path: Path) -> None:
+    def frames(*arguments: object) -> list[int]:
+        result = keypose("strip", kick, tmp_path / "a.svg", "--keys", 6, *arguments, "--overwrite", "--json")
+        return json.loads(result.out)["pictures"][0]["rows"][0]["frames"]
+
+    m = kp.load(kick)
+    assert frames("--features", "unmatched") == list(kp.select(m, "farthest", keys=6, features="unmatched"))
+    assert frames("--smoothing-s", 0.2) == list(kp.select(m, "farthest", keys=6, smoothing_s=0.2))
+    assert len({tuple(frames(*each)) for each in ((), ("--features", "unmatched"), ("--smoothing-s", 0.2))}) > 1
 
 
 def test_mark_option_sets_frames(keypose, kick: Path, tmp_path: Path) -> None:
@@ -121,12 +151,19 @@ def test_failures_are_reported_and_others_are_drawn(keypose, clip, tmp_path: Pat
         (("a.svg", "--view", "behind"), 2, {"option": "view", "value": "behind", "expected": Pattern("^one of best, front, ")}),
         (("a.svg", "--size-px", "320"), 2, {"option": "size_px", "value": "320", "expected": "WIDTHxHEIGHT, such as 320x90"}),
         (("a.svg", "--mark", "1,2", "--keys", 3), 2, {"option": "mark", "hint": "omit the options that select keys by a method"}),
-        (("a.svg", "--mark", "1,2", "--joints", "hands"), 2, {"option": "mark", "hint": "omit --joints, which selects frames too"}),
+        (("a.svg", "--mark", "1,2", "--joints", "hands"), 2, {"option": "mark", "hint": "omit the options that select keys by a method"}),
         (("a.svg", "--keys", 3, "--auto"), 2, {"code": "conflicting_options", "option": "keys", "error": Pattern("cannot be combined with --auto")}),
         (("a.svg", "--method", "farthst"), 2, {"option": "method", "value": "farthst", "expected": Pattern("did you mean farthest.$")}),
         (("a.svg", "--cost", "chord"), 2, {"code": "unknown_option", "value": "cost", "error": Pattern("of farthest, but of salient")}),
         (("a.svg", "--method", "salient", "--keys", 3, "--rank"), 1, {"option": "rank", "value": True, "expected": "a --method that ranks its keys, such as farthest"}),
         (("a.svg", "--layout", "time", "--per-row", 3), 2, {"option": "per_row", "value": 3, "expected": "it with side: only poses side by side have rows"}),
+        (("a.svg", "--methods", "farthest,spread", "--layout", "path"), 2, {"option": "layout", "value": "path", "expected": "side or time"}),
+        (("a.svg", "--methods", "farthest,spread", "--per-row", 3), 2, {"option": "per_row", "value": 3, "expected": "it with a single one"}),
+        (("a.svg", "--methods", "farthest,spread", "--method", "spread"), 2, {"code": "conflicting_options", "option": "methods"}),
+        (("a.svg", "--methods", "farthest,spread", "--rank"), 1, {"option": "rank", "value": True}),
+        (("a.svg", "--methods", "farthest,spred"), 2, {"option": "method", "value": "spred", "expected": Pattern("did you mean spread.$")}),
+        (("a.svg", "--methods", "farthest,salient", "--cost", "chord"), 2, {"code": "unknown_option", "value": "cost"}),
+        (("a.svg", "--methods", "farthest", "--mark", "1,2"), 2, {"option": "mark"}),
         (("a.svg", "--per-row", 0), 2, {"option": "per_row", "value": 0, "expected": "at least 1"}),
         (("a.svg", "--mark", "100000"), 1, {"option": "keys", "expected": "0 to 159"}),
         (("a.svg", "--size-px", "320x90", "--height-px", 90), 2, {"option": "size_px", "hint": "omit --height-px and --width-px"}),

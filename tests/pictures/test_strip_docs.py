@@ -25,7 +25,7 @@ def test_every_example_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for example in re.findall(r"```python\n(.*?)```", PAGE, re.S):
         exec(compile(example, "docs/strip.md", "exec"), {})
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        *("kick.png", "kick.svg", "rows.png", "small.png", "three.png"),
+        *("features.svg", "kick.png", "kick.svg", "methods.svg", "rows.png", "small.png", "three.png"),
     ]
 
 
@@ -35,7 +35,7 @@ def test_every_command_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("kick.bvh", "takes/kick.bvh"):
         kp.save(kp.demo_motion(20), name)
     commands = re.findall(r"^    keypose (.*)$", PAGE, re.M)
-    assert len(commands) == 4
+    assert len(commands) == 6
     for command in commands:
         assert run([*command.split(), "-q", "--overwrite"]) == 0
     assert Path("pictures/kick.png").exists()

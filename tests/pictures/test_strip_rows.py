@@ -112,3 +112,84 @@ def test_per_row_must_be_a_positive_integer() -> None:
 
 def test_a_row_of_any_length_holds_all_poses() -> None:
     assert strip(DEMO, TWELVE, per_row=10**30).svg == strip(DEMO, TWELVE, per_row=12).svg
+
+
+SELECTIONS = {
+    "farthest": kp.select(DEMO, "farthest", keys=6),
+    "spread": kp.select(DEMO, "spread", keys=4),
+    "end": [360],
+}
+
+
+@pytest.mark.parametrize("layout", ["side", "time"])
+@pytest.mark.parametrize("options", [{}, {"size_px": (640, 480)}, {"title": "A", "theme": "dark"}, {"captions": False}])
+def test_each_selection_has_a_labelled_row(layout: str, options: dict) -> None:
+    picture = strip(DEMO, SELECTIONS, layout=layout, **options)
+    strip_figures, texts = figures(picture.svg), text_boxes(picture.svg)
+    assert_texts_fit(picture.svg)
+    starts = np.cumsum([0, *map(len, SELECTIONS.values())])
+    labels = {word.text: word for word in texts if word.text in SELECTIONS}
+    assert list(labels) == list(SELECTIONS)
+    row_ends = [0.0]
+    for label, start, end in zip(labels.values(), starts, starts[1:], strict=False):
+        boxes = np.array([figure.box for figure in strip_figures[start:end]])
+        assert row_ends[-1] <= label.top
+        assert label.bottom <= boxes[:, 0, 1].min() + 1.0
+        row_ends.append(float(boxes[:, 1, 1].max()))
+    assert row_ends[-1] <= picture.height
+
+
+def test_rows_spaced_by_time_are_aligned() -> None:
+    svg = strip(DEMO, {"a": [0, 30, 90, 180], "b": [90], "c": [60, 90, 200]}, layout="time", view="front").svg
+    words = text_boxes(svg)
+    at: dict[int, list[float]] = {}
+    for word in words:
+        if word.text.isdigit():
+            at.setdefault(int(word.text), []).append((word.left + word.right) / 2)
+    assert len(at[90]) == 3
+    assert np.ptp(at[90]) < 0.2
+    seconds = {float(word.text[:-2]): (word.left + word.right) / 2 for word in words if word.text.endswith(" s")}
+    slope, start = np.polyfit([frame / 30 for frame in at], [np.mean(x) for x in at.values()], 1)
+    assert all(abs(start + slope * time - x) < 2 for time, x in seconds.items())
+    assert len(seconds) >= 2
+
+
+def test_single_poses_in_rows_are_spaced_by_time_too() -> None:
+    early, middle, late = figures(strip(DEMO, {"a": [0], "b": [100], "c": [300]}, layout="time", captions=False).svg)
+    x = [figure.box[:, 0].mean() for figure in (early, middle, late)]
+    assert x[2] - x[0] > 10
+    assert x[1] - x[0] == pytest.approx((x[2] - x[0]) / 3, rel=0.02)
+    assert len(figures(strip(DEMO, {"a": [100], "b": [100]}, layout="time").svg)) == 2
+
+
+def test_ghosts_and_ranks_belong_to_their_row() -> None:
+    nested = {"four": kp.select(DEMO, "farthest", keys=4), "three": kp.select(DEMO, "farthest", keys=3)}
+    opacities = [figure.opacity for figure in figures(strip(DEMO, nested, rank=True).svg)]
+    assert sorted(opacities[:4]) == pytest.approx([0.45, 0.63, 0.82, 1.0], abs=0.01)
+    assert sorted(opacities[4:]) == pytest.approx([0.45, 0.72, 1.0], abs=0.01)
+    ghosts = [f for f in figures(strip(DEMO, nested, ghosts=2, layout="time").svg) if f.opacity < 0.3]
+    assert len(ghosts) == 2 * 3 + 2 * 2
+    with raises(kp.OptionError, option="rank", value=True):
+        strip(DEMO, SELECTIONS, rank=True)
+
+
+def test_alt_text_names_the_rows() -> None:
+    text = strip(DEMO, {"a": [3, 30], "b": [60]}, layout="time").alt_text
+    assert text.startswith("3 poses of demo spaced by time, in 2 rows: a (frames 3, 30), b (frame 60), seen from ")
+
+
+@pytest.mark.parametrize("layout", ["path", "expanded", "in-place"])
+def test_other_layouts_have_no_rows(layout: str) -> None:
+    with raises(kp.OptionError, option="layout", value=layout, expected="side or time"):
+        strip(DEMO, SELECTIONS, layout=layout)
+
+
+def test_invalid_rows_are_refused() -> None:
+    with raises(kp.OptionError, option="per_row", value=3):
+        strip(DEMO, SELECTIONS, per_row=3)
+    with raises(kp.OptionError, expected="at least one, by the label of its row"):
+        strip(DEMO, {})
+    with raises(kp.OptionError, expected="at most 300 poses in a strip"):
+        strip(DEMO, {"a": range(200), "b": range(200)})
+    with raises(kp.OptionError, option="label"):
+        strip(DEMO, {3: [1]})

@@ -59,8 +59,10 @@ class FittedKeyCountFlags(Flags, FittedKeyCountOptions):
 class SelectFlags(Flags, SelectOptions):
     """How keys are chosen."""
 
-    def parse(self, settings: Sequence[str], own_options: Sequence[str] = ()) -> dict[str, Any]:
-        """Return the options that were typed, without the method; ``settings`` are the values of --set.
+    def parse(
+        self, settings: Sequence[str], own_options: Sequence[str] = (), method: str | None = None
+    ) -> dict[str, Any]:
+        """Return the options that were typed, without the method (None: --method); ``settings`` are those of --set.
 
         ``own_options`` of the method are set elsewhere, so --set must not set them again.
         """
@@ -70,7 +72,7 @@ class SelectFlags(Flags, SelectOptions):
         method_options = dict.fromkeys((*offered, *own_options)) | {
             name: typed.pop(name) for name in offered if name in typed
         }
-        return parse_method_options(find_method(self.method), method_options, settings) | typed
+        return parse_method_options(find_method(method or self.method), method_options, settings) | typed
 
 
 @with_flags(omit=("max_keys", "features", "smoothing_s", "cost", "interpolation", "threads"))

@@ -20,7 +20,7 @@ from keypose.batch.swings import SwingsLoader
 from keypose.cli import options as o
 from keypose.cli import output
 from keypose.cli.key_options import DEFAULT_COUNT, KeyCountFlags, SelectFlags, Set
-from keypose.cli.output import UsageError, missing_argument_error
+from keypose.cli.output import UsageError, conflict_error, missing_argument_error
 from keypose.cli.runner import run_write_jobs
 from keypose.errors import OptionError
 from keypose.metrics import position_errors_mm
@@ -55,10 +55,10 @@ class PictureSelectFlags(SelectFlags):
     """How the keys of a picture are chosen."""
 
 
-@o.with_flags(omit=PictureSelectFlags.omitted)
+@o.with_flags(omit=("extremes_first",))
 @dataclass(frozen=True)
-class StripSelectFlags(PictureSelectFlags):
-    """The same with ``farthest`` as default method, which chooses the most different poses."""
+class StripSelectFlags(SelectFlags):
+    """All options of the methods, with ``farthest`` as default method, which chooses the most different poses."""
 
     method: Annotated[str, Option(PictureSelectFlags.help_of("method"))] = "farthest"
 
@@ -81,19 +81,33 @@ class KeyFlags:
     select: Annotated[PictureSelectFlags, KEYS_GROUP] = DEFAULT_SELECT
     set_: Annotated[Set, KEYS_GROUP] = ()
 
-    def select_options(self) -> dict[str, Any]:
-        """Return the options as keywords of ``select``, including method and number of keys."""
+    def select_options(self, method: str | None = None) -> dict[str, Any]:
+        """Return the options as keywords of ``select``, including method (None: --method) and number of keys."""
         o.check_key_count(self.count)
-        options = self.select.parse(self.set_)
-        return {"method": self.select.method, **options, **o.drop_unset(self.count.typed_options())}
+        method = method or self.select.method
+        options = self.select.parse(self.set_, method=method)
+        return {"method": method, **options, **o.drop_unset(self.count.typed_options())}
 
 
 @Parameter(name="*")
 @dataclass(frozen=True)
 class StripKeyFlags(KeyFlags):
-    """The same for a strip."""
+    """The same for a strip, of one method or of several."""
 
-    select: Annotated[StripSelectFlags, KEYS_GROUP] = DEFAULT_STRIP_SELECT
+    select: Annotated[StripSelectFlags, KEYS_GROUP] = DEFAULT_STRIP_SELECT  # type: ignore[assignment]  # has more
+    methods: Annotated[
+        tuple[str, ...],
+        Parameter(negative="", help="Draw a row for each of these methods, such as farthest,spread, instead of one."),
+        KEYS_GROUP,
+    ] = ()
+
+    def rows(self) -> dict[str, dict[str, Any]]:
+        """Return the keywords of ``select`` by method, in the order of the rows."""
+        if not self.methods:
+            return {self.select.method: self.select_options()}
+        if "method" in self.select.typed_options():
+            raise conflict_error("methods", "--method", "each says how keys are chosen")
+        return {name: self.select_options(name) for name in o.parse_names("methods", self.methods)}
 
 
 @Parameter(name="*")

@@ -18,12 +18,9 @@ from keypose.cli import output, runner
 from keypose.cli.options import Flags, resolve_jobs, with_flags
 from keypose.cli.output import UsageError
 from keypose.cli.picture_options import (
-    DEFAULT_JOINTS,
     DEFAULT_SOURCE,
-    KEYS_GROUP,
     PICTURE_GROUP,
     DrawnPicture,
-    JointFlags,
     Mark,
     SourceFlags,
     StripKeyFlags,
@@ -33,6 +30,7 @@ from keypose.cli.picture_options import (
     png_size,
 )
 from keypose.cli.runner import DEFAULT_WRITE, RunResult, WriteFlags, run_write_jobs, split_paths
+from keypose.errors import format_count
 from keypose.methods import METHODS
 from keypose.model import Motion, Selection, list_notes
 from keypose.options import LoadOptions
@@ -73,10 +71,10 @@ class StripFlags(Flags, StripOptions):
 DEFAULT_STYLE = StripFlags()
 
 
-def check_style(style: StripFlags) -> None:
+def check_style(style: StripFlags, *, has_labels: bool) -> None:
     """Raise UsageError for invalid sizes and numbers before any work is done."""
     with option_errors_as_usage():
-        check_rows(style.per_row, style.layout)
+        check_rows(style.per_row, style.layout, has_labels=has_labels)
         SizeOptions.parse(style.height_px, style.width_px, style.size_px)
     style.check()
 
@@ -95,7 +93,6 @@ def strip(
         Literal["png", "svg"] | None, Parameter(help="The format of pictures in a folder. Default: png."), PICTURE_GROUP
     ] = None,
     mark: Mark = (),
-    joints: Annotated[JointFlags, KEYS_GROUP] = DEFAULT_JOINTS,
     keys: StripKeyFlags | None = None,
     source: SourceFlags = DEFAULT_SOURCE,
     write: Annotated[WriteFlags, PICTURE_GROUP] = DEFAULT_WRITE,
@@ -104,8 +101,8 @@ def strip(
 
     Solid figures at one scale, from the view that shows most of the motion; the
     figure's left is orange, its right blue with a light stripe. By default it
-    draws the eight poses that farthest chooses. Captions count frames from 0, as
-    info and keys do.
+    draws the eight poses that farthest chooses; with --methods, a row for each
+    method. Captions count frames from 0, as info and keys do.
 
     For example:
       keypose strip walk.bvh walk.png
@@ -113,20 +110,22 @@ def strip(
       keypose strip kick.bvh kick.png --layout expanded --ghosts 2
       keypose strip walk.bvh front.png --view front --range 100:400
       keypose strip walk.bvh rows.png --keys 24 --per-row 12
+      keypose strip walk.bvh methods.png --methods farthest,spread --layout time
       keypose strip takes/ pictures/ --size-px 320x90
     """
     names, out = split_paths(paths, "strip")
     existing_policy = write.existing_policy()
     marked_frames = parse_marked_frames(mark, keys)
-    select_options = parse_select_options(keys or StripKeyFlags(), joints.joints or (), marked_frames)
-    check_style(style)
+    rows = (keys or StripKeyFlags()).rows()
+    has_labels = keys is not None and bool(keys.methods)
+    check_style(style, has_labels=has_labels)
     load_options, frames = source.load.load_options(), source.frame_range()
     inputs = discover_clips(names)
     if inputs.problems:
         raise inputs.problems[0]
     plan = build_plan(inputs, names, out, to, existing_policy)
     work = [
-        StripJob(t.source, t.target, load_options, frames, style.options(), marked_frames, select_options)
+        StripJob(t.source, t.target, load_options, frames, style.options(), marked_frames, rows, has_labels)
         for t in plan.targets
     ]
     return run(work, plan.skipped, resolve_jobs(write.jobs, len(work)), json=write.json, quiet=write.quiet)
@@ -141,22 +140,9 @@ class StripJob:
     load_options: LoadOptions
     frames: tuple[int | None, int | None] | None  # start and end as in a slice
     style: Mapping[str, Any]  # keywords of ``strip``
-    marked_frames: tuple[int, ...]  # used instead of ``select_options`` if not empty
-    select_options: Mapping[str, Any]  # keywords of ``select``, including the method
-
-
-def parse_select_options(
-    keys: StripKeyFlags, joints: str | Sequence[str], marked_frames: Sequence[int]
-) -> dict[str, Any]:
-    """Return the keywords of ``select``; the default method is ``farthest``, which chooses the most different poses."""
-    if joints and marked_frames:
-        raise UsageError(
-            "already selects the frames to draw",
-            option="mark",
-            value=True,
-            hint="omit --joints, which selects frames too",
-        )
-    return keys.select_options() | ({"joints": joints} if joints else {})
+    marked_frames: tuple[int, ...]  # used instead of ``rows`` if not empty
+    rows: Mapping[str, Mapping[str, Any]]  # by method: keywords of ``select``, including the method
+    has_labels: bool  # rows are labelled
 
 
 def build_plan(
@@ -178,22 +164,34 @@ def draw_strip(job: StripJob) -> DrawnPicture:
     """Read one file, choose its keys and draw them."""
     motion = load_clip(job.source, job.load_options)
     span = resolve_frame_range(job.frames, motion.n_frames)
-    keys = job.marked_frames or _select_keys(motion, span, job.select_options)
+    rows = _select_rows(motion, span, job)
     make_folder(job.target.parent)
-    picture = make_picture(motion, keys, job.target, **job.style)
-    key_frames = sorted(set(keys))
+    if job.has_labels:
+        labelled = {f"{method}, {format_count(len(keys), 'key')}": keys for method, keys in rows.items()}
+        picture = make_picture(motion, labelled, job.target, **job.style)
+    else:
+        (keys,) = rows.values()
+        picture = make_picture(motion, keys, job.target, **job.style)
     figures = {
         "layout": job.style["layout"],
         "view": job.style["view"],
         "view_degrees": round(build_view(motion, job.style["view"]).degrees, 1),
-        "method": None if job.marked_frames else job.select_options["method"],
         "n_frames": motion.n_frames,
         "fps": motion.fps,
-        "frames": key_frames,
-        "times_s": [frame / motion.fps for frame in key_frames],
+        "rows": [
+            {"method": method, "frames": list(keys), "times_s": [frame / motion.fps for frame in keys]}
+            for method, keys in rows.items()
+        ],
     }
     pixels = png_size(job.target)
     return DrawnPicture(picture.width, picture.height, picture.alt_text, figures, list_notes(motion), pixels)
+
+
+def _select_rows(motion: Motion, span: tuple[int, int], job: StripJob) -> dict[str | None, Sequence[int] | Selection]:
+    """Return the keys of each row by method; without a method, the marked frames."""
+    if job.marked_frames:
+        return {None: sorted(set(job.marked_frames))}
+    return {method: _select_keys(motion, span, select_options) for method, select_options in job.rows.items()}
 
 
 def _select_keys(motion: Motion, span: tuple[int, int], select_options: Mapping[str, Any]) -> Selection:

@@ -20,6 +20,7 @@ MARGIN_PX = 10.0
 TITLE_PX = 24.0
 CAPTION_PX = 30.0  # two lines
 TICKS_PX = 20.0
+LABEL_PX, LABEL_FONT_PX = 19.0, 12.5  # of a row
 CAPTION_WIDTH_PX, SPAN_WIDTH_PX = 44.0, 100.0  # of one frame and time; of a range
 MAX_WIDTH_PX = 16_000.0
 MAX_ITERATIONS = 5
@@ -32,6 +33,7 @@ PlaceFunction = Callable[[float, float], Floats]
 ExtentFunction = Callable[[Floats], Floats]  # offsets -> min and max x and y (2, 2)
 
 LAYOUTS: tuple[Layout, ...] = get_args(Layout)
+ROW_LAYOUTS: tuple[Layout, ...] = ("side", "time")
 GAP = 0.07  # in heights, between neighbours that must not touch
 MIN_TIME_GAP_SHARE = 0.5  # of the distance at which neighbours touch, in layout "time"
 MAX_TIME_STRETCH = 1.8  # maximum width of layout "time" relative to poses side by side
@@ -103,13 +105,14 @@ class Canvas(Frozen):
 
 @dataclass(frozen=True)
 class Decorations:
-    """Space used besides the poses: title, captions of ``caption_px`` width with extra px below, rows."""
+    """Space used besides the poses: title, captions of ``caption_px`` width, px below the last ones, rows, labels."""
 
     has_title: bool
     has_captions: bool
     caption_px: float
     extra_caption_px: float = 0.0
     n_rows: int = 1
+    labels_px: float = 0.0  # width of the widest label of a row; 0: no labels
 
 
 def fit_canvas(size: SizeOptions, place: PlaceFunction, extent: ExtentFunction, decorations: Decorations) -> Canvas:
@@ -130,11 +133,10 @@ def _fit_canvas(size: SizeOptions, place: PlaceFunction, extent: ExtentFunction,
         min(MARGIN_PX, 0.06 * height_limit / rows),
         min(max(1.0, height_limit / rows / LARGE_PX), MAX_TEXT_SCALE),
     )
-    caption_px, lines = (
-        text_scale * decorations.caption_px,
-        text_scale * (CAPTION_PX + decorations.extra_caption_px) * captions,
-    )
-    head, foot, between = margin + TITLE_PX * decorations.has_title, 0.5 * margin + lines, 0.5 * margin + lines
+    caption_px, lines = text_scale * decorations.caption_px, text_scale * CAPTION_PX * captions
+    label_px = text_scale * LABEL_PX * (decorations.labels_px > 0)
+    head, between = margin + TITLE_PX * decorations.has_title + label_px, 0.5 * margin + lines + label_px
+    foot = 0.5 * margin + lines + text_scale * decorations.extra_caption_px * captions
     figures_px = max(8.0, height_limit - head - foot - (rows - 1) * between)
     max_width = max(8.0, (size.width or MAX_WIDTH_PX) - 2 * margin)
     scale = figures_px / MIN_HEIGHT
@@ -149,7 +151,7 @@ def _fit_canvas(size: SizeOptions, place: PlaceFunction, extent: ExtentFunction,
     if rows > 1:
         offsets = place(min_width, between / scale)
         (x0, y0), (x1, y1) = extent(offsets).tolist()
-    content_width = max(scale * (x1 - x0), caption_px) + 2 * margin
+    content_width = max(scale * (x1 - x0), caption_px, text_scale * decorations.labels_px) + 2 * margin
     width = size.width if size.is_exact and size.width else min(content_width, size.width or MAX_WIDTH_PX)
     height = height_limit if size.is_exact else min(height_limit, head + foot + scale * max(y1 - y0, MIN_HEIGHT))
     bottom = height - foot - 0.5 * max(0.0, height - head - foot - scale * max(y1 - y0, MIN_HEIGHT))
@@ -168,8 +170,12 @@ def _fit_canvas(size: SizeOptions, place: PlaceFunction, extent: ExtentFunction,
     )
 
 
-def check_rows(per_row: int | None, layout: Layout) -> None:
-    """Raise OptionError if ``per_row`` is invalid for ``layout``."""
+def check_rows(per_row: int | None, layout: Layout, *, has_labels: bool) -> None:
+    """Raise OptionError if ``per_row``, or a labelled row for each selection, is invalid for ``layout``."""
+    if has_labels and layout not in ROW_LAYOUTS:
+        raise OptionError("with a row for each selection", option="layout", value=layout, expected="side or time")
+    if has_labels and per_row is not None:
+        raise OptionError("with several selections", option="per_row", value=per_row, expected="it with a single one")
     if per_row is not None and check_option_int(StripOptions, "per_row", per_row) and layout != "side":
         raise OptionError(
             f"with layout {layout}",
@@ -204,19 +210,29 @@ def row_floors(low: Floats, high: Floats, between: float) -> Floats:
     return -np.concatenate(([0.0], np.cumsum(steps)))
 
 
-def by_time(boxes: Floats, times: Floats, min_width: float) -> Floats:
-    """Return offsets (F,) in proportion to ``times``; poses close in time may overlap partly."""
-    if len(times) < 2:
+def by_time(boxes: Floats, times: Floats, rows: Ints, min_width: float) -> Floats:
+    """Return offsets (F,) in proportion to ``times``, the same in all ``rows``; poses close in time may overlap."""
+    if np.ptp(times) == 0:
         return -boxes[:, 0, 0]
-    middles = boxes[:, :, 0].mean(axis=1)
+    row_masks = [rows == row for row in range(int(rows.max()) + 1)]
+    rate = max(_time_rate(boxes[own], times[own], min_width) for own in row_masks)
+    if rate == 0:  # one pose in each row
+        order = np.unique(times, return_index=True)[1]
+        rate = _time_rate(boxes[order], times[order], min_width)
+    offsets: Floats = (times - times.min()) * rate - boxes[:, :, 0].mean(axis=1)
+    return offsets
+
+
+def _time_rate(boxes: Floats, times: Floats, min_width: float) -> float:
+    """Return heights per second at which poses (F, 2, 2) overlap little; 0 for one pose."""
+    if len(times) < 2:
+        return 0.0
     halves = np.maximum(boxes[:, 1, 0] - boxes[:, 0, 0], min_width) / 2
     min_distances = MIN_TIME_GAP_SHARE * (halves[1:] + halves[:-1] + GAP)
     side_offsets = side_by_side(boxes, min_width)
     rate = float((min_distances / np.diff(times)).max())
     max_length = MAX_TIME_STRETCH * float(side_offsets[-1] - side_offsets[0] + GAP)
-    rate = min(rate, max_length / float(times[-1] - times[0]))
-    offsets: Floats = (times - times[0]) * rate - middles
-    return offsets
+    return min(rate, max_length / float(times[-1] - times[0]))
 
 
 def expand_along_path(boxes: Floats, x: Floats) -> Floats:
@@ -277,18 +293,40 @@ def draw_range_caption(frames: Sequence[int], fps: float, x: float, y: float, ca
     return _draw_lines(x, y, lines, canvas.text_scale, theme) if 2 * half + 4 <= canvas.width else ""
 
 
-def draw_time_ticks(
-    first_s: float, last_s: float, time_to_x: tuple[float, float], y: float, canvas: Canvas, theme: Theme
-) -> str:
-    """Draw a time axis at ``y``: x is time_to_x[0] + time_to_x[1] * seconds."""
-    x_at_zero, px_per_second = time_to_x
-    step = round_step(TICK_GAP_PX * canvas.text_scale / px_per_second)
-    line = f"M{number(x_at_zero + px_per_second * first_s)} {number(y)}H{number(x_at_zero + px_per_second * last_s)}"
+@dataclass(frozen=True)
+class TimeAxis:
+    """Times in px: x is ``x_at_zero`` + ``px_per_second`` * seconds."""
+
+    first_s: float
+    last_s: float
+    x_at_zero: float
+    px_per_second: float
+
+    def x(self, time_s: float) -> float:
+        """Return px from the left."""
+        return self.x_at_zero + self.px_per_second * time_s
+
+    def ticks(self, text_scale: float) -> list[float]:
+        """Return round times (s), far enough apart for their texts."""
+        step = round_step(TICK_GAP_PX * text_scale / self.px_per_second)
+        first, last = math.ceil(self.first_s / step - 1e-9), math.floor(self.last_s / step + 1e-9)
+        return [n * step for n in range(first, last + 1)]
+
+
+def draw_time_grid(axis: TimeAxis, top: float, bottom: float, canvas: Canvas, theme: Theme) -> str:
+    """Draw a line across all rows at each tick."""
+    lines = "".join(f"M{number(axis.x(tick))} {number(top)}V{number(bottom)}" for tick in axis.ticks(canvas.text_scale))
+    return f'<path d="{lines}" stroke="{theme["grid"]}" fill="none"/>' if lines else ""
+
+
+def draw_time_ticks(axis: TimeAxis, y: float, canvas: Canvas, theme: Theme) -> str:
+    """Draw a time axis at ``y``."""
+    line = f"M{number(axis.x(axis.first_s))} {number(y)}H{number(axis.x(axis.last_s))}"
     elements = []
-    for n in range(math.ceil(first_s / step - 1e-9), math.floor(last_s / step + 1e-9) + 1):
-        x = x_at_zero + px_per_second * n * step
+    for tick in axis.ticks(canvas.text_scale):
+        x = axis.x(tick)
         line += f"M{number(x)} {number(y)}v4"
-        text = f"{n * step:.10g} s"
+        text = f"{tick:.10g} s"
         half = text_width(text, canvas.text_scale * TIME_PX) / 2
         middle = min(max(x, half + 2), canvas.width - half - 2)
         elements.append(

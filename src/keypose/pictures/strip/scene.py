@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,8 +19,17 @@ from keypose.pictures.figure import build_body
 from keypose.pictures.figure.body import Solids, build_solids
 from keypose.pictures.figure.paint import SLANT, sample_motion
 from keypose.pictures.joint_rows import Keys, key_frames
-from keypose.pictures.strip.canvas import DEPTH_BEHIND, DEPTH_IN_FRONT, by_time, expand_along_path, in_rows, row_floors
+from keypose.pictures.strip.canvas import (
+    DEPTH_BEHIND,
+    DEPTH_IN_FRONT,
+    ROW_LAYOUTS,
+    by_time,
+    expand_along_path,
+    in_rows,
+    row_floors,
+)
 from keypose.pictures.view import ELEVATION, View, build_view
+from keypose.validation import check_text
 
 PATH_ELEVATION = 22.0  # degrees; higher than in other layouts, so that the path is visible
 MIN_IN_PLACE_OPACITY = 0.25  # of the first pose in layout "in-place"
@@ -45,12 +55,16 @@ class Scene(Frozen):
     shadow_boxes: Floats  # (F, 2, 2)
     path: tuple[Floats, Floats] | None  # frames, and positions on the floor
     opacity: Floats  # (F,)
-    rows: Ints  # (F,) row of each pose
+
+    @property
+    def rows(self) -> Ints:
+        """The row of each pose (F,)."""
+        return self.choice.rows
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
-        return int(self.rows.max()) + 1
+        return int(self.rows[-1]) + 1
 
     @property
     def sine(self) -> float:
@@ -72,9 +86,13 @@ class Scene(Frozen):
             offsets[:, 0] = across + np.interp(frames, frames[keys], shift)
             offsets[:, 1] = -self.sine * self.poses.anchors[:, 1]
         elif self.layout == "time":
-            offsets[:, 0] = np.interp(frames, frames[keys], by_time(boxes, frames[keys] / self.motion.fps, min_width))
+            key_offsets = by_time(boxes, frames[keys] / self.motion.fps, self.rows[keys], min_width)
+            for row in range(self.n_rows):
+                own, own_keys = self.rows == row, self.rows[keys] == row
+                offsets[own, 0] = np.interp(frames[own], frames[keys][own_keys], key_offsets[own_keys])
         elif self.layout == "side":
             offsets[:, 0] = self._side_by_side(keys, min_width)
+        if self.layout in ROW_LAYOUTS:
             offsets[:, 1] = row_floors(*self._row_reach(), between)[self.rows]
         return offsets
 
@@ -85,7 +103,7 @@ class Scene(Frozen):
         offsets = np.empty(len(frames))
         for row in range(self.n_rows):
             own, inside = np.flatnonzero(rows == row), self.rows == row
-            last, next_frame = own[-1], frames[keys[own[-1] + 1 :]][:1]
+            last, next_frame = own[-1], frames[keys[own[-1] + 1 :]][: 0 if self.choice.labels else 1]
             at = np.append(frames[keys[own]], next_frame)
             to = np.append(key_offsets[own], [key_offsets[last] + np.ptp(boxes[last, :, 0])] * len(next_frame))
             offsets[inside] = np.interp(frames[inside], at, to)
@@ -98,6 +116,11 @@ class Scene(Frozen):
         row_masks = [self.rows == row for row in range(self.n_rows)]
         return (np.array([min(float(low[own].min()), -DEPTH_IN_FRONT) for own in row_masks]),
                 np.array([max(float(high[own].max()), DEPTH_BEHIND) for own in row_masks]))  # fmt: skip
+
+    def label_heights(self, offsets: Floats) -> list[float]:
+        """Return the height below which the figures of each row stay, in heights above the origin."""
+        above = self._row_reach()[1]
+        return [float(offsets[self.rows == row, 1][0] + above[row]) for row in range(self.n_rows)]
 
     def row_ends(self, offsets: Floats) -> Floats:
         """Return the lower end of the row of each pose (F,)."""
@@ -134,7 +157,6 @@ def build_scene(
     view: str | float,
     *,
     is_ranked: bool,
-    per_row: int | None = None,
 ) -> Scene:
     """Build the scene; in layout "in-place" earlier poses are fainter unless they are ranked."""
     camera = build_view(motion, view, elevation=PATH_ELEVATION if layout in PATH_LAYOUTS else ELEVATION)
@@ -148,17 +170,18 @@ def build_scene(
         keys = choice.is_key
         opacity = opacity.copy()
         opacity[keys] = np.geomspace(MIN_IN_PLACE_OPACITY, 1.0, int(keys.sum())) if keys.sum() > 1 else 1.0
-    rows = (np.cumsum(choice.is_key) - 1) // min(per_row or len(choice.frames), len(choice.frames))
-    return Scene(motion, choice, layout, camera, poses, shadow_boxes(poses, sine), path, opacity, rows)
+    return Scene(motion, choice, layout, camera, poses, shadow_boxes(poses, sine), path, opacity)
 
 
 @dataclass(frozen=True, eq=False)
 class PoseChoice(Frozen):
-    """Frames of keys and ghosts in order of time."""
+    """Frames of keys and ghosts, row by row in order of time."""
 
-    frames: Ints  # (F,) increasing
+    frames: Ints  # (F,) increasing in each row; with labels, each row starts again
     is_key: Bools  # (F,)
     opacity: Floats  # (F,)
+    rows: Ints  # (F,) from 0, not decreasing
+    labels: tuple[str, ...] = ()  # of the rows, if each is a selection of its own
 
     @property
     def keys(self) -> Ints:
@@ -167,9 +190,35 @@ class PoseChoice(Frozen):
         return keys
 
 
-def choose_poses(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) -> PoseChoice:
-    """Return the poses of ``selection`` with ``ghosts`` between each two, ranked by opacity if ``rank``."""
+def choose_rows(
+    motion: Motion, selection: Keys | Mapping[str, Keys], *, rank: bool, ghosts: int, per_row: int | None
+) -> PoseChoice:
+    """Return the poses of one selection, in rows of ``per_row``, or of several, in a labelled row each."""
     check_option_int(StripOptions, "ghosts", ghosts)
+    if not isinstance(selection, Mapping):
+        choice = choose_poses(motion, selection, rank=rank, ghosts=ghosts)
+        rows = (np.cumsum(choice.is_key) - 1) // min(per_row or len(choice.frames), len(choice.frames))
+        return replace(choice, rows=rows.astype(np.int32))
+    if not selection:
+        raise OptionError("no selections", expected="at least one, by the label of its row")
+    choices = [choose_poses(motion, each, rank=rank, ghosts=ghosts) for each in selection.values()]
+    n_poses = [len(choice.frames) for choice in choices]
+    if sum(n_poses) > MAX_POSES:
+        raise OptionError(
+            f"{format_count(sum(n_poses), 'pose', ',')} in {len(choices)} rows",
+            expected=f"at most {MAX_POSES} poses in a strip",
+        )
+    return PoseChoice(
+        np.concatenate([choice.frames for choice in choices]),
+        np.concatenate([choice.is_key for choice in choices]),
+        np.concatenate([choice.opacity for choice in choices]),
+        np.repeat(np.arange(len(choices), dtype=np.int32), n_poses),
+        tuple(check_text("label", label) for label in selection),
+    )
+
+
+def choose_poses(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) -> PoseChoice:
+    """Return the poses of ``selection`` with ``ghosts`` between each two, ranked by opacity if ``rank``, in one row."""
     if selection is None:
         farthest_ladder = ladder(motion, "farthest", max_keys=DEFAULT_KEYS)
         selection = farthest_ladder.at(int(farthest_ladder.counts[-1]))  # there are fewer if poses are equal
@@ -186,7 +235,8 @@ def choose_poses(motion: Motion, selection: Keys, *, rank: bool, ghosts: int) ->
         )
     order = np.argsort(frames, kind="stable")
     opacity = np.concatenate((key_opacity, np.full(len(ghost_frames), GHOST_OPACITY)))
-    return PoseChoice(frames[order], (np.arange(len(frames)) < len(keys))[order], opacity[order])
+    is_key = (np.arange(len(frames)) < len(keys))[order]
+    return PoseChoice(frames[order], is_key, opacity[order], np.zeros(len(frames), np.int32))
 
 
 def _rank_opacity(keys: Ints, selection: Keys) -> Floats:
