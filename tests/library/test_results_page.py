@@ -216,3 +216,17 @@ def test_limits_of_a_page(page_query: PageQuery, strip: Picture, monkeypatch: py
     assert len([e for e in page.find_all("li") if e.attributes.get("class") == "hit"]) == 7
     with raises(OptionError, option="hits", expected="at most 1,000: take a smaller limit"):
         results_page(page_query, many[:1] * (MAX_HITS + 1))
+
+
+def test_less_important_poses_are_fainter_unless_others_are_outside_of_the_span(page_query: PageQuery) -> None:
+    motion = kp.demo_motion(30)
+    keys = kp.select(motion, "farthest", keys=8)
+    ranked = kp.strip(motion, keys, rank=True)
+    whole, part = hit(start=0, end=motion.n_frames), hit(start=int(keys.frames[3]), end=int(keys.frames[5]))
+    for one, has_ranks in ((whole, True), (part, False)):
+        page = results_page(page_query, [PageHit(one.clip, one, tuple(keys), ranked)])
+        assert ("The fainter a pose of a whole clip" in page) is has_ranks
+        assert ('opacity=".45"' in page.partition('class="hits"')[2]) is has_ranks
+        assert ('class="outside"' in page) is not has_ranks
+    assert "opacity" not in sanitize_svg(ranked.svg, rank=False)
+    assert sanitize_svg(ranked.svg).count('opacity=".45"') == 2  # its shadow, too

@@ -18,6 +18,7 @@ from keypose.methods import METHODS
 from keypose.server.schema.clips import ClipDetails
 from keypose.server.schema.keys import CurvesHeader, EditHeader, FramesHeader, LadderResponse
 from support.errors import check_error_response
+from support.figures import figures
 
 FRAMES = [0, 30, 61, 90, 119]
 
@@ -278,3 +279,17 @@ def test_wording(client: httpx.Client, walk: str, name: str, message: str) -> No
 @pytest.mark.parametrize("route", ["", "/frames"])
 def test_unknown_clip(client: httpx.Client, route: str) -> None:
     check_error_response(client.get(f"/api/clips/{'0' * 64}{route}"), 404, code="unknown_clip", value="0" * 64)
+
+
+def test_strips_rank_poses_by_the_order_of_frames(client: httpx.Client, walk: str, motion: kp.Motion) -> None:
+    order = kp.ladder(motion, "farthest", max_keys=5).at(5)
+    params = {"frames": ",".join(map(str, order.order)), "rank": "true", "theme": "dark"}
+    ranked = client.get(f"/api/clips/{walk}/strip.svg", params=params)
+    assert ranked.text == kp.strip(motion, order, rank=True, theme="dark").svg
+    plain = client.get(f"/api/clips/{walk}/strip.svg", params={**params, "rank": "false"})
+    assert plain.text == kp.strip(motion, order, theme="dark").svg
+    assert plain.headers["etag"] != ranked.headers["etag"]
+    twice = client.get(f"/api/clips/{walk}/strip.svg", params={**params, "frames": "30,0,30"})
+    assert [figure.opacity for figure in figures(twice.text)] == [0.45, 1.0]
+    outside = client.get(f"/api/clips/{walk}/strip.svg", params={**params, "frames": "0,99999999"})
+    assert outside.status_code == 400

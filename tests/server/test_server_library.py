@@ -13,6 +13,7 @@ import keypose as kp
 from keypose.formats import readable_suffixes
 from keypose.options.pictures import MAX_POSES
 from support.errors import check_error_response
+from support.figures import figures
 from support.live_server import until
 
 
@@ -211,3 +212,12 @@ def test_stored_strips_in_any_theme(client: httpx.Client, walk: str) -> None:
         assert client.get(f"/api/clips/{walk}/strip.svg", params=invalid).status_code == 422
     assert client.get(f"/api/clips/{'0' * 64}/strip.svg").status_code == 404
     assert client.get(f"/api/clips/{walk}/strip.svg", params={"frames": "5,50"}).text.startswith("<svg")
+
+
+def test_stored_strips_are_ranked_on_request(client: httpx.Client, walk: str) -> None:
+    plain, ranked = (client.get(f"/api/clips/{walk}/strip.svg", params={"rank": rank}) for rank in ("false", "true"))
+    assert {figure.opacity for figure in figures(plain.text)} == {1.0}
+    opacities = sorted(figure.opacity for figure in figures(ranked.text))
+    assert (opacities[0], opacities[-1]) == (0.45, 1.0)
+    assert len(set(opacities)) == len(opacities) == 8
+    assert plain.headers["etag"] != ranked.headers["etag"]

@@ -27,6 +27,7 @@ from support.clip_page import (
     wait_ready,
 )
 from support.clip_scores import wait_polished
+from support.figures import figures
 from support.web_pages import OpenPage, ServerInfo, cut, expect, poll, wait_until
 
 pytestmark = pytest.mark.browser
@@ -321,3 +322,35 @@ def test_invalid_address_is_corrected(
         wait_query(page, **repaired)
         expect(page.get_by_label("Select keys with")).to_have_value("salient")
         assert page_errors(tab) == []
+
+
+def test_less_important_poses_can_be_more_transparent(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?method=farthest&keys=5") as tab:
+        page = tab.page
+        wait_ready(page)
+        rank = page.get_by_role("button", name="Rank")
+        expect(rank).to_have_attribute("aria-pressed", "false")
+        keys = read_keys(page)
+        assert opacities_of_strip(page) == [1.0] * 5
+        rank.click()
+        wait_query(page, rank="1")
+        alt_end = "; less important ones are more transparent"
+        wait_until(page, "(end) => document.querySelector('.strip img').alt.endsWith(end)", alt_end)
+        expect(rank).to_have_attribute("aria-pressed", "true")
+        order = call_api(page, f"/api/clips/{clip}/ladder", {"method": "farthest"})["order"][:5]
+        assert sorted(order) == keys == read_keys(page)
+        opacities = dict(zip(keys, opacities_of_strip(page), strict=True))
+        assert [opacities[frame] for frame in order] == pytest.approx([1.0, 0.86, 0.72, 0.59, 0.45], abs=0.011)
+        rank.click()
+        wait_keys(page, keys)
+        assert opacities_of_strip(page) == [1.0] * 5
+    with open_page(f"/clips/{clip}?method=salient&keys=5&rank=1") as tab:
+        wait_ready(tab.page)
+        expect(tab.page.get_by_role("button", name="Rank")).to_be_hidden()
+        assert opacities_of_strip(tab.page) == [1.0] * 5
+
+
+def opacities_of_strip(page: Any) -> list[float]:
+    """Return the opacity of each pose."""
+    script = "async () => await (await fetch(document.querySelector('.strip img').src)).text()"
+    return [figure.opacity for figure in figures(page.evaluate(script))]

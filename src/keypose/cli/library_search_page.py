@@ -88,7 +88,7 @@ def _query_strip(library: Library, query: LoadedQuery) -> Picture | None:
         return library.strip(str(query.motion_or_hash)) if query.is_whole else None
     if query.frame is not None:
         return _pose_strip(motion, query.frame, query.frame + 1, STRIP_PX)
-    return _pose_strip(motion, *(query.span or (0, motion.n_frames)), STRIP_PX)
+    return _pose_strip(motion, *(query.span or (0, motion.n_frames)), STRIP_PX, rank=query.is_whole)
 
 
 def _load_motion(library: Library, clip_hash: str, name: str) -> Motion | None:
@@ -100,11 +100,10 @@ def _load_motion(library: Library, clip_hash: str, name: str) -> Motion | None:
         return None
 
 
-def _pose_strip(motion: Motion, start: int, end: int, height_px: float) -> Picture:
+def _pose_strip(motion: Motion, start: int, end: int, height_px: float, *, rank: bool = False) -> Picture:
     """Return a strip of the most different poses of some frames."""
-    some = motion[start:end]
-    frames = start + select(some, "farthest", keys=min(MAX_KEYS, some.n_frames)).frames
-    return strip(motion, frames, height_px=height_px, background=False)
+    keys = select(motion, "farthest", keys=min(MAX_KEYS, end - start), frames=(start, end))
+    return strip(motion, keys, rank=rank, height_px=height_px, background=False)
 
 
 def _facts(options: Search) -> tuple[tuple[str, str], ...]:

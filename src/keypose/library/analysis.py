@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from keypose.api.select import ladder
-from keypose.arrays import Frozen, Ints
+from keypose.arrays import Frozen
 from keypose.errors import FileError, FormatError, FormatWarning, ModelError, OptionError
 from keypose.formats import Limits, acclaim, gltf, kps, recognise_format
 from keypose.formats.base import GZIP_MAGIC, Format, Source, gunzip, read_bytes
@@ -24,7 +24,7 @@ from keypose.library.descriptors import Description, Windows, describe_body
 from keypose.library.descriptors.description import Posture, posture
 from keypose.library.search.part_gallery import PartTrack, build_part_track
 from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable, build_body_swing_table
-from keypose.model import Motion, Skeleton, list_notes
+from keypose.model import Motion, Selection, Skeleton, list_notes
 from keypose.options import DEFAULT_LOAD_OPTIONS, LoadOptions, check_option_number
 from keypose.options.library import AddOptions
 from keypose.pictures.strip import strip
@@ -269,10 +269,10 @@ def analyse(motion: Motion) -> Analysis:
     """
     resampled = replace(_resample(motion), name="clip")
     body = _comparable_body(resampled)
-    keys = _key_frames(resampled, motion)
+    keys = _select_key_poses(resampled, motion)
     return Analysis(
         facts=motion_facts(motion),
-        key_frames=tuple(keys.tolist()),
+        key_frames=tuple(keys),
         strip=_strip(motion, keys),
         swing_table=_swing_table(resampled, motion.duration_s, body),
         description=None if body is None else describe_body(body),
@@ -346,20 +346,27 @@ def _comparable_body(resampled: Motion) -> CanonicalBody | None:
         return None
 
 
-def _key_frames(resampled: Motion, motion: Motion) -> Ints:
-    """Return the frames of ``motion`` that differ most, ascending."""
+def _select_key_poses(resampled: Motion, motion: Motion) -> Selection:
+    """Return the frames of ``motion`` that differ most, ranked."""
     try:
         key_ladder = ladder(resampled, "farthest", max_keys=min(KEY_POSES, resampled.n_frames))
-        frames = key_ladder.at(int(key_ladder.counts[-1])).frames
+        frames = key_ladder.at(int(key_ladder.counts[-1])).order
     except ModelError:  # the motion is so far from the origin that poses cannot be distinguished
+        frames = None
+    is_ranked = frames is not None
+    if frames is None:
         frames = np.linspace(0, resampled.n_frames - 1, min(KEY_POSES, resampled.n_frames)).astype(np.int32)
-    return np.unique(np.minimum(np.rint(frames * (motion.fps / resampled.fps)), motion.n_frames - 1)).astype(np.int32)
+    own_frames = np.minimum(np.rint(frames * (motion.fps / resampled.fps)), motion.n_frames - 1).astype(np.int32)
+    order = np.array(list(dict.fromkeys(own_frames.tolist())), np.int32)
+    return Selection(np.sort(order), motion.n_frames, "farthest", order if is_ranked else None)
 
 
-def _strip(motion: Motion, keys: Ints) -> str:
+def _strip(motion: Motion, keys: Selection) -> str:
+    """Return the SVG of the key poses, less important ones more transparent."""
     if motion.n_joints > MAX_DRAWN_JOINTS:
         return ""
-    return strip(replace(motion, name="clip"), keys, height_px=STRIP_HEIGHT_PX, captions=False, background=False).svg
+    is_ranked, clip = keys.order is not None, replace(motion, name="clip")
+    return strip(clip, keys, rank=is_ranked, height_px=STRIP_HEIGHT_PX, captions=False, background=False).svg
 
 
 def _swing_table(resampled: Motion, duration_s: float, body: CanonicalBody | None) -> SwingTable:

@@ -518,7 +518,8 @@ class Library:
             return load_swing_table(connection, clip_id)
 
     def strip(self, clip: str) -> Picture | None:
-        """Return the key poses of a clip side by side; None if it has too many joints to draw."""
+        """Return the key poses of a clip side by side, less important ones more transparent; None if it has too many
+        joints to draw."""
         with self._store.database.begin_read() as connection:
             clip_id, found_clip = find_clip(connection, clip)
             svg, keys = load_strip(connection, clip_id), load_key_frames(connection, clip_id)

@@ -109,11 +109,19 @@ def _intro_html(hits: Sequence[PageHit]) -> str:
         sentences.append("The nearest first; 1 is the same motion. A bar is a whole clip: the coloured part was found, "
                     "ticks are the key poses above it, and poses outside of the part are faint. Frames are START:END, "
                     "END not included.")  # fmt: skip
+    if any(_is_ranked(hit) for hit in hits):
+        sentences.append("The fainter a pose of a whole clip, the less it differs from the other key poses.")
     if any(hit.span_strip is not None for hit in hits):
         sentences.append("Poses beside a coloured line are those of the part itself.")
     if len(hits) > MAX_STRIPS:
         sentences.append(f"The first {MAX_STRIPS} have pictures.")
     return f'<p class="quiet">{" ".join(sentences)}</p>\n' if sentences else ""
+
+
+def _is_ranked(page_hit: PageHit) -> bool:
+    """Return whether some poses are more transparent because they are less important."""
+    has_faint = 0 < len(page_hit.keys_within) < len(page_hit.key_frames)
+    return page_hit.strip is not None and not has_faint and "<g opacity" in page_hit.strip.svg
 
 
 def _filter_html(n_hits: int) -> str:
@@ -280,11 +288,12 @@ def uses_page_colours(svg: str) -> bool:
     return "var(--kp-" in svg
 
 
-def sanitize_svg(svg: str, n_keys: int = 0, highlighted: Collection[int] = ()) -> str | None:
+def sanitize_svg(svg: str, n_keys: int = 0, highlighted: Collection[int] = (), *, rank: bool = True) -> str | None:
     """Return ``svg`` serialized again for a page; None if it contains anything but shapes and text.
 
     Its colours are replaced by those of the page if all of them belong to the light theme. Of ``n_keys`` poses those
-    not at the indices ``highlighted`` get the class ``FAINT``; none if ``highlighted`` is empty.
+    not at the indices ``highlighted`` get the class ``FAINT``; none if ``highlighted`` is empty. Without ``rank``, and
+    where poses are ``FAINT``, less important poses are as opaque as others.
     """
     if len(svg) > MAX_CHARS or "<!" in svg or "<?" in svg:
         return None
@@ -298,6 +307,9 @@ def sanitize_svg(svg: str, n_keys: int = 0, highlighted: Collection[int] = ()) -
     if all(_has_colours_of_page(each) for each in root.iter()):
         for each in root.iter():
             each.attrib.update({paint: _paint(paint, each.attrib[paint]) for paint in _PAINTS if paint in each.attrib})
+    if faint or not rank:
+        for each in root.iter(f"{_SVG}g"):
+            each.attrib.pop("opacity", None)
     return _serialize(root, n_keys if faint else 0, faint)
 
 

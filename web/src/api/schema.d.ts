@@ -2743,6 +2743,8 @@ export interface operations {
                 layout?: "side" | "time" | "path" | "expanded" | "in-place";
                 /** @description Height of the picture, in px. Default: 180 per row. */
                 height_px?: number | null;
+                /** @description Draw less important poses more transparent, for methods that rank their keys, such as farthest. */
+                rank?: boolean;
             };
             header?: never;
             path: {

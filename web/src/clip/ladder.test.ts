@@ -118,6 +118,20 @@ describe("LatestOnly", () => {
   });
 });
 
+describe("the importance of keys", () => {
+  it("is the order in which the method selected them", () => {
+    const ladder = new Ladder(ladderData({ order: [99, 0, 40, 20, 60] }));
+    expect(ladder.rank([0, 40, 99])).toEqual([99, 0, 40]);
+    expect(ladder.rank(ladder.framesFor(5))).toEqual([99, 0, 40, 20, 60]);
+  });
+
+  it("is unknown for other keys, and for methods that do not rank them", () => {
+    expect(new Ladder(ladderData({ order: [99, 0, 40, 20, 60] })).rank([0, 40, 60])).toBeNull();
+    expect(new Ladder(ladderData({ order: [99, 0] })).rank([0, 40, 99])).toBeNull();
+    expect(new Ladder(ladderData({ selections: [[0], [0, 99]] })).rank([0, 99])).toBeNull();
+  });
+});
+
 describe("the poses of a strip", () => {
   it("are all keys, or as many as fit, evenly spread", () => {
     expect(selectEvenly([3, 5, 9], 3)).toEqual([3, 5, 9]);

@@ -47,6 +47,13 @@ export class Ladder {
     return frames;
   }
 
+  /** Returns frames by importance; null if the method does not rank them. */
+  rank(frames: readonly number[]): readonly number[] | null {
+    const order = this.data.order?.slice(0, frames.length);
+    const selected = new Set(frames);
+    return order?.length === frames.length && order.every((frame) => selected.has(frame)) ? order : null;
+  }
+
   cost(count: number): number {
     return this.data.costs[this.data.counts.indexOf(this.nearestCount(count))] ?? Number.NaN;
   }

@@ -61,7 +61,13 @@ class ClipView {
     const player = this.#createPlayer(facingDeg);
     const timeline = this.#createTimeline();
     const { max_strip_poses: maxPoses } = clip.library.limits;
-    const strip = new Strip(clip.details.hash, STRIP_PX, maxPoses, (frame) => state.goTo(frame));
+    const strip = new Strip(
+      clip.details.hash,
+      STRIP_PX,
+      maxPoses,
+      (frame) => state.goTo(frame),
+      (rank) => state.url.set({ rank }),
+    );
     selection.curveLoader.waitFor = () => strip.whenSettled();
     const openExport = () => void openExportDialog(state, editPanel.draft);
     const compare = () =>
@@ -84,7 +90,7 @@ class ClipView {
     this.#cleanups.push(
       editPanel.poses.watchNow((poses) => {
         if (poses) strip.show(poses.frames, poses.draft);
-        else strip.show(state.keys.value);
+        else this.#showKeys(strip);
       }),
     );
     this.#cleanups.push(
@@ -229,6 +235,12 @@ class ClipView {
     show();
   }
 
+  /** Shows the selected keys in the strip, ranked if the method ranks them. */
+  #showKeys(strip: Strip): void {
+    const { keys, ladder } = this.#state;
+    strip.show(keys.value, null, ladder.value?.rank(keys.value) ?? null);
+  }
+
   /** Updates timeline, player and strip when the state changes. */
   #connect(timeline: Timeline, player: Player | null, strip: Strip, editPanel: EditPanel): void {
     const state = this.#state;
@@ -237,7 +249,7 @@ class ClipView {
       state.keys.watchNow((keys) => {
         timeline.show({ keys });
         if (player) player.keys = keys;
-        if (!editPanel.isOpen.value) strip.show(keys);
+        if (!editPanel.isOpen.value) this.#showKeys(strip);
         timeline.frame = state.frame.value;
       }),
       state.frame.watchNow((frame) => {
@@ -252,6 +264,7 @@ class ClipView {
       }),
       state.url.values.watchNow((settings) => {
         const { pins, range, method, view_mode: mode, ghosts, stepped, trails, follow } = settings;
+        strip.isRanked = settings.rank;
         const arePinsUsed = supportsPins(state.clip.library, method);
         timeline.show({ pins: pins ?? [], range, arePinsUsed });
         const joints = trails.map((name) => state.jointNames.indexOf(name)).filter((joint) => joint >= 0);

@@ -24,6 +24,7 @@ export const FIELDS = {
   interpolation: choice(["bezier", "natural", "linear"], "bezier"),
   residual: number({ min: 0, max: 1, digits: 2 }),
   view_mode: choice(VIEW_MODES, "keys"),
+  rank: flag(), // less important poses of the strip are more transparent
   ghosts: integer({ min: 0, max: 8 }),
   stepped: flag(), // poses hold until the next key
   trails: list(),

@@ -16,6 +16,7 @@ interface StripJob {
   url: string;
   draft: Draft | null; // poses of an edit; null for poses of the capture
   frames: readonly number[]; // of all keys, or evenly selected from them
+  order: readonly number[] | null; // the same by importance, if less important poses are more transparent
   nKeys: number;
   theme: string;
   heightPx: number;
@@ -44,16 +45,28 @@ export class Strip {
   readonly #cache = new Map<string, LoadedStrip>();
   #frames: readonly number[] = [];
   #draft: Draft | null = null;
+  #order: readonly number[] | null = null;
+  #isRanked = false;
   #currentKey = "";
   readonly #stop: () => void;
   readonly #settleCallbacks: (() => void)[] = [];
 
   /** `onSelect` gets the frame of the pose that was pressed. A strip has at most `maxPoses`. */
-  constructor(hash: string, heightPx: number, maxPoses: number, onSelect: (frame: number) => void) {
+  constructor(
+    hash: string,
+    heightPx: number,
+    maxPoses: number,
+    onSelect: (frame: number) => void,
+    onRank: (isRanked: boolean) => void,
+  ) {
     this.#hash = hash;
     this.#heightPx = heightPx;
     this.#maxPoses = maxPoses;
-    this.#box = new StripBox(onSelect, () => this.#retry());
+    this.#box = new StripBox(
+      onSelect,
+      () => this.#retry(),
+      () => onRank(!this.#isRanked),
+    );
     this.element = this.#box.element;
     this.#scroller = this.#box.scroller;
     this.element.style.setProperty("--strip-height", `${heightPx}px`);
@@ -71,10 +84,17 @@ export class Strip {
     this.#stop = theme.watch(() => this.#update());
   }
 
-  /** Shows poses of the capture, or of an edit. */
-  show(frames: readonly number[], draft: Draft | null = null): void {
+  /** Shows poses of the capture, or of an edit. `order` has the frames by importance, if the method ranks them. */
+  show(frames: readonly number[], draft: Draft | null = null, order: readonly number[] | null = null): void {
     this.#frames = frames;
     this.#draft = draft;
+    this.#order = order;
+    this.#update();
+  }
+
+  /** Makes less important poses more transparent, if they are ranked. */
+  set isRanked(isRanked: boolean) {
+    this.#isRanked = isRanked;
     this.#update();
   }
 
@@ -99,6 +119,7 @@ export class Strip {
   }
 
   #update(): void {
+    this.#box.showRank(this.#order !== null, this.#isRanked);
     if (!this.#frames.length) return;
     const start = performance.now();
     const job = { ...this.#createJob(), start };
@@ -125,7 +146,9 @@ export class Strip {
     const url = `/api/clips/${this.#hash}/strip.svg`;
     const frames = selectEvenly(this.#frames, this.#maxPoses);
     const nKeys = this.#frames.length;
-    return { url, draft: this.#draft, frames, nKeys, theme: theme.value, heightPx: this.#heightPx };
+    const shown = new Set(frames);
+    const order = (this.#isRanked && this.#order?.filter((frame) => shown.has(frame))) || null;
+    return { url, draft: this.#draft, frames, order, nKeys, theme: theme.value, heightPx: this.#heightPx };
   }
 
   #addToCache(job: StripJob, strip: LoadedStrip): void {
@@ -148,15 +171,16 @@ export class Strip {
   }
 }
 
-function cacheKey({ draft, frames, nKeys, theme, heightPx }: Omit<StripJob, "start">): string {
-  return JSON.stringify([draft, frames, nKeys, theme, heightPx]);
+function cacheKey({ draft, frames, order, nKeys, theme, heightPx }: Omit<StripJob, "start">): string {
+  return JSON.stringify([draft, frames, order, nKeys, theme, heightPx]);
 }
 
 async function loadStrip(job: StripJob, signal: AbortSignal): Promise<LoadedStrip> {
-  const { draft, frames, nKeys, theme } = job;
+  const { draft, frames, order, nKeys, theme } = job;
   const poses = countOf(nKeys, draft ? "edited pose" : "key pose");
   const note = frames.length < nKeys ? `${count(frames.length)} of ${poses}` : "";
-  const alt = `${note || poses}, at ${frames.length === 1 ? "frame" : "frames"} ${frames.join(", ")}`;
+  const ranked = order ? "; less important ones are more transparent" : "";
+  const alt = `${note || poses}, at ${frames.length === 1 ? "frame" : "frames"} ${frames.join(", ")}${ranked}`;
   const image = h("img", { alt, draggable: "false", "data-theme": theme });
   const loadSvg = draft ? await loadEditSource(image, job, draft, signal) : setCaptureSource(image, job);
   const stopLoading = () => image.removeAttribute("src");
@@ -173,8 +197,10 @@ async function loadStrip(job: StripJob, signal: AbortSignal): Promise<LoadedStri
 }
 
 /** An image URL is the fastest way to show it; the text is requested again only if it is needed. */
-function setCaptureSource(image: HTMLImageElement, { url, frames, theme, heightPx }: StripJob): LoadedStrip["loadSvg"] {
-  image.src = `${url}?frames=${frames.join(",")}&theme=${theme}&height_px=${heightPx}`;
+function setCaptureSource(image: HTMLImageElement, job: StripJob): LoadedStrip["loadSvg"] {
+  const { url, frames, order, theme, heightPx } = job;
+  const query = `frames=${(order ?? frames).join(",")}&theme=${theme}&height_px=${heightPx}`;
+  image.src = `${url}?${query}${order ? "&rank=true" : ""}`;
   const { src } = image;
   return async () => (await fetchFile(src)).blob.text();
 }

@@ -19,6 +19,7 @@ export class StripBox {
   readonly scroller: HTMLElement;
   readonly #note = h("p", { class: "strip-note", role: "status", hidden: true });
   readonly #retryButton: HTMLElement;
+  readonly #rankButton: HTMLButtonElement;
   readonly #poses: HTMLElement;
   readonly #marker = h("i", { class: "strip-marker", hidden: true });
   readonly #resizeObserver: ResizeObserver;
@@ -28,11 +29,14 @@ export class StripBox {
   #frame = 0;
   #markedPose = -1;
 
-  constructor(onSelect: (frame: number) => void, retry: () => void) {
+  constructor(onSelect: (frame: number) => void, retry: () => void, toggleRank: () => void) {
     this.#poses = h("div", { class: "strip-poses" }, this.#marker);
     this.scroller = h("figure", { class: "strip", "aria-busy": "false" }, this.#poses);
     this.#retryButton = button("Try again", "retry", retry, "small");
-    this.element = h("div", { class: "strip-area" }, this.scroller, this.#note);
+    this.#rankButton = button("Rank", "rank", toggleRank, "small");
+    this.#rankButton.classList.add("strip-rank");
+    this.#rankButton.title = "Make less important key poses more transparent";
+    this.element = h("div", { class: "strip-area" }, this.scroller, this.#note, this.#rankButton);
     this.scroller.addEventListener("scroll", () => this.#fade(), { passive: true });
     this.#resizeObserver = new ResizeObserver(() => this.#fade());
     this.#resizeObserver.observe(this.scroller);
@@ -42,6 +46,12 @@ export class StripBox {
       const frame = this.#strip?.frames[pose];
       if (frame !== undefined) onSelect(frame);
     });
+  }
+
+  /** Offers to rank the poses, or hides the button. */
+  showRank(canRank: boolean, isRanked: boolean): void {
+    this.#rankButton.hidden = !canRank;
+    this.#rankButton.setAttribute("aria-pressed", String(isRanked));
   }
 
   set frame(frame: number) {

@@ -156,5 +156,5 @@ export class Card {
 }
 
 function stripUrl({ row }: Item): string {
-  return `/api/clips/${row.hash}/strip.svg?theme=${theme.value}`;
+  return `/api/clips/${row.hash}/strip.svg?theme=${theme.value}&rank=true`;
 }

@@ -119,7 +119,8 @@ function exampleStripUrl(
 ): string {
   const path = `/api/clips/${hash}/strip.svg?theme=${theme.value}`;
   if (kind === "pose") return `${path}&frames=${frame}`;
-  if (kind === "clip" || !details) return path;
+  if (kind === "clip") return `${path}&rank=true`;
+  if (!details) return path;
   const innerKeys = details.key_frames.filter((key) => key > start && key < end - 1);
   const frames = [...new Set([start, ...innerKeys, Math.min(end, details.n_frames) - 1])];
   return `${path}&frames=${frames.join(",")}`;

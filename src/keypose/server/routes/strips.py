@@ -39,10 +39,11 @@ async def get_strip(
 ) -> Response:
     """Return key poses side by side as SVG."""
     if query.frames is None:
-        svg = await state.run_read(lambda library: stored_strip(library, clip, query.theme))
+        svg = await state.run_read(lambda library: stored_strip(library, clip, query.theme, rank=query.rank))
         etag = f'"{hashlib.sha256(svg).hexdigest()[:32]}"'
         return build_response(request, TaskResult(svg, "image/svg+xml", {"ETag": etag, "Cache-Control": CACHE_ONE_DAY}))
-    return await run_task(request, state, "strip", clip, _strip_payload(clip, "svg", query.frames, query))
+    payload = _strip_payload(clip, "svg", query.frames, query) | {"rank": query.rank}
+    return await run_task(request, state, "strip", clip, payload)
 
 
 @router.get("/api/clips/{clip}/strip.png", responses=PNG_RESPONSE, response_class=Response)
@@ -78,12 +79,12 @@ def _strip_payload(clip: str, picture_format: str, frames: str, query: PngStripQ
     }
 
 
-def stored_strip(library: Library, digest: str, theme: str) -> bytes:
+def stored_strip(library: Library, digest: str, theme: str, *, rank: bool) -> bytes:
     """Return the strip of a clip as SVG: shapes and text only, whatever the database holds."""
     colours = find_theme(theme).colours
     find_clip(library, digest)
     picture = library.strip(digest)
-    svg = None if picture is None else sanitize_svg(picture.svg)
+    svg = None if picture is None else sanitize_svg(picture.svg, rank=rank)
     if svg is None:
         raise StripNotFound
     coloured = _COLOUR.sub(lambda match: colours.get(match[1], "none"), svg)

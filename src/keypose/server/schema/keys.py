@@ -175,6 +175,7 @@ class StripQuery(PngStripQuery):
     """A strip of a clip as SVG, as a query string."""
 
     theme: StripTheme = option_field(StripOptions, "theme")  # type: ignore[assignment]  # has one more
+    rank: bool = option_field(StripOptions, "rank")
 
 
 class ComparisonQuery(BaseModel):

@@ -7,9 +7,11 @@ import json
 import math
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
+
+import numpy as np
 
 import keypose
 from keypose import metrics
@@ -26,7 +28,8 @@ from keypose.clip_edit import (
 )
 from keypose.clip_edit.clip_editor import LadderView, swing_bars
 from keypose.clip_edit.display_data import MEDIA_TYPE
-from keypose.model import list_notes
+from keypose.model import Motion, Selection, list_notes
+from keypose.pictures.joint_rows import key_frames
 from keypose.pictures.strip import strip
 from keypose.server.schema.clips import ClipDetails, ClipRow
 from keypose.server.schema.keys import (
@@ -97,11 +100,18 @@ def draw_strip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
         keys = None if result.keyed is None else result.keyed.keys.tolist()
         motion, frames = result.motion, keys if frames is None else frames
     style = {name: payload[name] for name in ("theme", "layout", "height_px") if payload.get(name) is not None}
-    picture = strip(motion, frames, **style)
+    keys = _rank_frames(frames, motion) if payload.get("rank") else frames
+    picture = strip(motion, keys, rank=bool(payload.get("rank")), **style)
     headers = {"ETag": etag("strip", payload, motion.name), **REVALIDATE}
     if payload["format"] == "png":
         return TaskResult(picture.png(PNG_SCALE), "image/png", headers)
     return TaskResult(picture.svg.encode(), "image/svg+xml", headers)
+
+
+def _rank_frames(frames: Sequence[int], motion: Motion) -> Selection:
+    """Return frames that are listed with the most important first as a selection that ranks them."""
+    order = np.array(list(dict.fromkeys(frames)), np.int32)
+    return Selection(key_frames(frames, motion.n_frames), motion.n_frames, "", order)
 
 
 def compute_ladder(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
