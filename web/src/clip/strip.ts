@@ -146,8 +146,8 @@ export class Strip {
     const url = `/api/clips/${this.#hash}/strip.svg`;
     const frames = selectEvenly(this.#frames, this.#maxPoses);
     const nKeys = this.#frames.length;
-    const shown = new Set(frames);
-    const order = (this.#isRanked && this.#order?.filter((frame) => shown.has(frame))) || null;
+    const drawn = new Set(frames);
+    const order = (this.#isRanked && this.#order?.filter((frame) => drawn.has(frame))) || null;
     return { url, draft: this.#draft, frames, order, nKeys, theme: theme.value, heightPx: this.#heightPx };
   }
 
