@@ -12,6 +12,8 @@ import pytest
 
 import keypose as kp
 from keypose.arrays import freeze
+from keypose.batch.file_discovery import split_animations
+from keypose.formats import Limits
 from support.gltf_motions import read_document, replace_document
 
 NAMES = ("hero", "Idle", "Walk: fast", "walk_ fast")
@@ -85,6 +87,15 @@ def test_an_edit_goes_back_into_the_character(keypose: Callable, hero: Path) -> 
     assert missing.code == 1 and "nobody.glb: no such file" in missing.err
     refused = keypose("rebake", "edited.glb", "x.bvh", "--from", "new.keys.json", "--into", hero)
     assert refused.code == 1 and not Path("x.bvh").exists()
+
+
+def test_names_of_animations_differ_whatever_they_are(hero: Path) -> None:
+    document = read_document(hero)
+    for animation, name in zip(document["animations"], ("run", "run-2", "Run", "run-3"), strict=True):
+        animation["name"] = name
+    replace_document(hero, document)
+    names = [animation.name for animation in split_animations(hero, Limits())]
+    assert names == ["run", "run-2", "Run-2-2", "run-3"]
 
 
 def test_every_animation_to_a_file_of_its_own(keypose: Callable, hero: Path) -> None:

@@ -13,6 +13,7 @@ import pytest
 import keypose as kp
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.library.library import Library
+from keypose.library.records import EMPTY_PLACE_HINT
 from keypose.library.verification import ORPHAN_HINT
 from keypose.model import Motion
 from support.errors import Pattern, raises
@@ -148,7 +149,9 @@ def test_nothing_is_added_where_the_bytes_of_all_clips_are_gone(tmp_path: Path, 
         for content in (walk, tmp_path / "new.bvh", [tmp_path / "new.bvh"]):
             with raises(FileError, code="missing_blobs", path=str(folder)):
                 library.add(content)
-        assert {fault.fixed for fault in library.verify(fix=True)} == {False} and len(library) == 1
+        faults = library.verify(fix=True)
+        assert {fault.fixed for fault in faults} == {False} and len(library) == 1
+        assert [fault.hint for fault in faults if fault.kind == "missing blob"] == [EMPTY_PLACE_HINT]
         assert not folder.exists() if not is_empty else list(folder.iterdir()) == []
     if is_empty:
         folder.rmdir()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from dataclasses import replace
 from pathlib import Path
 
@@ -44,6 +45,16 @@ def test_equal_names_have_the_same_file_every_time(library: Library, tmp_path: P
     longer = library.export(tmp_path / "again")
     assert len({path.name.lower() for path in longer}) == 3
     assert f"Walk_{clips['Walk'].hash[:9]}.kps" in {path.name for path in longer}
+
+
+def test_names_that_are_one_file_on_other_systems_get_their_hashes(library: Library, tmp_path: Path) -> None:
+    """macOS ignores how letters with accents are composed, some systems fold "ß" to "ss"."""
+    for clip, name in zip(library.clips(), ("caf\u00e9", "cafe\u0301", "stra\u00dfe"), strict=True):
+        library.rename(clip.hash, name)
+    library.add(replace(kp.demo_motion(fps=10)[5:17], name="STRASSE"))
+    names = [path.name for path in library.export(tmp_path / "out")]
+    assert len({unicodedata.normalize("NFC", name).casefold() for name in names}) == 4
+    assert sorted(name.rpartition("_")[0] for name in names) == ["STRASSE", "caf\u00e9", "caf\u00e9", "stra\u00dfe"]
 
 
 def test_other_files_and_links_are_not_overwritten(library: Library, tmp_path: Path) -> None:

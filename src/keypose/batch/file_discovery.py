@@ -84,7 +84,7 @@ def split_animations(path: Path, limits: Limits) -> tuple[AnimationName, ...]:
     animations = []
     for k, name in enumerate(names):
         unique = _UNSAFE.sub("_", name).strip(" .") or str(k)
-        if unique.casefold() in used:
+        while unique.casefold() in used:
             unique += f"-{k}"
         used.add(unique.casefold())
         animations.append(AnimationName(k, unique))

@@ -219,9 +219,9 @@ def unique_names(names: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         stem, dot, suffix = name.partition(".")
         number, candidate = 1, name
-        while candidate.lower() in used:
+        while candidate.casefold() in used:
             number += 1
             candidate = f"{stem} ({number}){dot}{suffix}"
-        used.add(candidate.lower())
+        used.add(candidate.casefold())
         result.append(candidate)
     return tuple(result)

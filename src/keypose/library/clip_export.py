@@ -70,10 +70,10 @@ def file_names(clips: Sequence[Clip]) -> list[str]:
     Digits of the hash are appended to names that several clips have.
     """
     plain_names = [f"{file_stem(clip.name)}{clip.suffix}" for clip in clips]
-    count = Counter(name.lower() for name in plain_names)
+    count = Counter(name.casefold() for name in plain_names)
     unique_names = {name for name, times in count.items() if times == 1}
     return [
-        name if name.lower() in unique_names else _add_hash(clip, unique_names)
+        name if name.casefold() in unique_names else _add_hash(clip, unique_names)
         for clip, name in zip(clips, plain_names, strict=True)
     ]
 
@@ -82,7 +82,7 @@ def _add_hash(clip: Clip, taken_names: set[str]) -> str:
     """Return a name with as many digits of the hash as make it differ from ``taken_names``."""
     stem = file_stem(clip.name)
     names = (f"{stem}_{clip.hash[:digits]}{clip.suffix}" for digits in range(HASH_DIGITS, len(clip.hash) + 1))
-    return next((name for name in names if name.lower() not in taken_names), f"{clip.hash}{clip.suffix}")
+    return next((name for name in names if name.casefold() not in taken_names), f"{clip.hash}{clip.suffix}")
 
 
 def _write_clip(store: Store, clip: Clip, path: Path) -> Path:

@@ -99,6 +99,9 @@ def rebuild_hint(effect: str) -> Hint:
     return Hint(python=f"rebuild() {effect}", command=f"keypose library rebuild {effect}")
 
 
+EMPTY_PLACE_HINT = rebuild_hint("accepts an empty place, if they are lost for good")  # where no bytes are left
+
+
 def verify_hint(effect: str) -> Hint:
     """Return the hint that repairing the library has this effect."""
     return Hint(python=f"verify(fix=True) {effect}", command=f"keypose library verify --fix {effect}")

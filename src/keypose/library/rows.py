@@ -329,6 +329,6 @@ def parse_query_words(query: str) -> tuple[str, ...]:
 
 def file_stem(name: str) -> str:
     """Return a file name without suffix that is valid on every system and does not leave its folder."""
-    stem = _NOT_IN_FILE_NAMES.sub("_", clean_line(name, MAX_NAME_CHARS)).strip("._ ")
+    stem = _NOT_IN_FILE_NAMES.sub("_", unicodedata.normalize("NFC", clean_line(name, MAX_NAME_CHARS))).strip("._ ")
     stem = stem.encode("utf-8")[:MAX_STEM_BYTES].decode("utf-8", "ignore").rstrip("._ ")
     return f"_{stem}" if not stem or is_device_name(stem) else stem

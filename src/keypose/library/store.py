@@ -31,7 +31,7 @@ from keypose.library.blobs.folder import (
 from keypose.library.db import Dialect, choose_dialect
 from keypose.library.extra import sa
 from keypose.library.library_info import create_tables, load_version
-from keypose.library.records import Clip, rebuild_hint
+from keypose.library.records import EMPTY_PLACE_HINT, Clip
 from keypose.library.rows import file_stem
 from keypose.library.tables import blobs, clips, identity, library_info, library_info_copy
 from keypose.model import Motion
@@ -73,7 +73,7 @@ class Store:
                 path=str(self.blobs),
                 code="missing_blobs",
                 expected=f"a mounted disk with them and the file {OWNER_FILE}",
-                hint=rebuild_hint("accepts an empty place, if they are lost for good"),
+                hint=EMPTY_PLACE_HINT,
             )
         return self.blobs.put(data)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
 
 from keypose.errors import FileError, FormatError, Hint, format_count
@@ -16,7 +17,7 @@ from keypose.library.blobs.base import OWNER_FILE
 from keypose.library.blobs.folder import load_owner, write_identity
 from keypose.library.extra import sa
 from keypose.library.rebuild import load_search_vectors, rebuild_word_index
-from keypose.library.records import ADD_AGAIN, Clip, Fault, rebuild_hint, verify_hint
+from keypose.library.records import ADD_AGAIN, EMPTY_PLACE_HINT, Clip, Fault, rebuild_hint, verify_hint
 from keypose.library.rows import load_clips, row_checksum, search_words
 from keypose.library.salvage import find_invalid_rows
 from keypose.library.store import Store, load_identity
@@ -43,8 +44,9 @@ def verify(store: Store, location: str, *, fix: bool, drop_orphans: bool = False
     except FormatError as error:
         yield Fault("database", location, error.summary, hint=_COPY_HINT)
         return
+    missing_hint = _choose_missing_hint(store)
     for clip in clips_by_id.values():
-        faults = list(_check_bytes(store, clip))
+        faults = list(_check_bytes(store, clip, missing_hint))
         if faults and _is_unchanged(store, clip):
             yield from faults
     try:
@@ -162,13 +164,21 @@ def _expected_words(clips_by_id: dict[int, Clip], clip_id: int) -> tuple[str, ..
     return search_words(clips_by_id[clip_id]) if clip_id in clips_by_id else None
 
 
-def _check_bytes(store: Store, clip: Clip) -> Iterator[Fault]:
+def _choose_missing_hint(store: Store) -> Hint | str:
+    """Return what helps against missing bytes: where those of all clips are gone, none can be added."""
+    with contextlib.suppress(FileError):
+        if load_owner(store.blobs) is None and not store.has_some_bytes():
+            return EMPTY_PLACE_HINT
+    return ADD_AGAIN
+
+
+def _check_bytes(store: Store, clip: Clip, missing_hint: Hint | str) -> Iterator[Fault]:
     try:
         content = unzip_content(
             store.blobs.read(clip.blob, clip.bytes), store.blobs.placeholder_path(clip.blob), store.limits
         )
     except FileError as error:
-        yield Fault("missing blob", clip.name, str(error), hint=ADD_AGAIN)
+        yield Fault("missing blob", clip.name, str(error), hint=missing_hint)
     except FormatError as error:
         yield Fault("damaged blob", clip.name, str(error), hint=ADD_AGAIN)
     else:
