@@ -9,6 +9,10 @@ import numpy as np
 
 import keypose as kp
 from keypose.pictures.chart import Axis, Line, Mark, chart
+from keypose.pictures.strip.build import render_scene
+from keypose.pictures.strip.canvas import Decorations, SizeOptions, fit_canvas
+from keypose.pictures.strip.scene import build_scene, choose_rows
+from keypose.pictures.svg import Picture, document, find_theme, number, text_element
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
 
@@ -33,7 +37,79 @@ def pictures() -> dict[str, Callable[[], kp.Picture]]:
         ),
         "demo-path.svg": lambda: kp.plot_path(kick, reduced, "right_foot"),
         "demo-errors.svg": lambda: kp.plot_errors(kp.ladder(m, max_keys=80)),
+        # Figures of Tanuwijaya and Ohno: docs/papers.md
+        "keyposes-sine.svg": draw_sine_wave,
+        "keyposes-joints.svg": lambda: draw_default_joints(m),
+        "keyposes-cyclic.svg": lambda: kp.strip(m[60:300], select_by_method(m[60:300])),
+        "keyposes-not-cyclic.svg": lambda: kp.strip(m[400:700], select_by_method(m[400:700])),
+        "keyposes-weights.svg": lambda: kp.strip(m, select_by_weights(m)),
+        "keyposes-roots.svg": lambda: kp.strip(m[420:560], select_by_features(m[420:560])),
+        "keyposes-rank.svg": lambda: kp.strip(m, kp.select(m, "farthest", keys=5), rank=True),
     }
+
+
+def draw_sine_wave() -> kp.Picture:
+    """Draw five and seven keys of a sine wave by three methods, each on a wave of its own."""
+    x = np.linspace(0.0, 5 * np.pi, 201)
+    wave = np.sin(x)
+    lines, marks, heights = [], [], []
+    for row, (method, keys) in enumerate((name, n) for n in (5, 7) for name in ("farthest", "spread", "synopsis")):
+        frames = kp.select(wave[:, None], method, keys=keys, fps=30).frames
+        heights.append(-3.0 * row)
+        n_distinct = len(np.unique(np.round(wave[frames], 2)))
+        colour = f"line{row % 3}"
+        label = f"{method}, {keys} keys: {n_distinct} different values"
+        lines.append(Line(label, x, wave + heights[-1], colour, dashed=False))
+        marks += [Mark(x[frame], y=wave[frame] + heights[-1], colour=colour) for frame in frames]
+    return chart(lines, Axis("angle", unit="rad"), Axis(ticks=heights, text=lambda height: "0"), marks=marks,
+                 width_px=960, height_px=520)  # fmt: skip
+
+
+def draw_default_joints(motion: kp.Motion) -> kp.Picture:
+    """Draw the nine joints that farthest compares, on one pose."""
+    choice = choose_rows(motion, [630], rank=False, ghosts=0, per_row=None)
+    scene = build_scene(motion, choice, "side", "front", is_ranked=False)
+    size, decorations = SizeOptions(400.0, 440.0, is_exact=True), Decorations(False, False, 0.0)
+    canvas = fit_canvas(size, scene.place, scene.extent, decorations)
+    theme, body = find_theme("light"), ""
+    sided = {"forearm": "elbow", "hand": "wrist", "shin": "knee", "foot": "ankle"}
+    labels = {f"{side}_{part}": f"{side} {name}" for side in ("left", "right") for part, name in sided.items()}
+    for joint, label in (labels | {"hips": "hips, the root"}).items():
+        right, up, _ = scene.poses.projected[0, motion.joint(joint)].tolist()
+        x, y = canvas.x(right + canvas.offsets[0, 0]), canvas.y(up + canvas.offsets[0, 1])
+        is_left = joint.startswith("right")  # the figure faces us
+        end = canvas.width * (0.22 if is_left else 0.78)
+        anchor = "end" if is_left else "start"
+        body += f'<path d="M{number(x)} {number(y)}H{number(end)}" stroke="{theme["muted"]}"/>'
+        body += f'<circle cx="{number(x)}" cy="{number(y)}" r="5.5" fill="{theme["paper"]}" stroke="{theme["ink"]}"/>'
+        body += text_element(end + (-5 if is_left else 5), y + 4, label, 12.5, theme["ink"], anchor=anchor)
+    alt_text = f"the nine joints that farthest compares: {', '.join(labels.values())} and hips"
+    figure = render_scene(scene, canvas, theme)
+    svg = document(figure + body, canvas.width, canvas.height, theme, title="Joints", alt_text=alt_text)
+    return Picture(svg, canvas.width, canvas.height, alt_text)
+
+
+def select_by_method(motion: kp.Motion) -> dict[str, kp.Selection]:
+    """Return five keys by the method of the paper, and by those that it compares with."""
+    methods = {"farthest": "farthest", "spread (Morishima)": "spread", "synopsis (Assa)": "synopsis"}
+    return {label: kp.select(motion, method, keys=5) for label, method in methods.items()}
+
+
+def select_by_weights(motion: kp.Motion) -> dict[str, kp.Selection]:
+    """Return five keys with more weight on the arms, with none, and with more on the legs."""
+    arms = ("left_forearm", "left_hand", "right_forearm", "right_hand")
+    legs = ("left_shin", "left_foot", "right_shin", "right_foot")
+    weights = {"elbows and wrists weigh 5": arms, "no weights": (), "knees and ankles weigh 5": legs}
+    return {
+        label: kp.select(motion, "farthest", keys=5, weights=dict.fromkeys(joints, 5.0))
+        for label, joints in weights.items()
+    }
+
+
+def select_by_features(motion: kp.Motion) -> dict[str, kp.Selection]:
+    """Return three keys from plain positions, and with matched roots."""
+    features = {"plain positions": "unmatched", "matched roots, weight 5": "root_matched"}
+    return {label: kp.select(motion, "farthest", keys=3, features=kind) for label, kind in features.items()}
 
 
 def draw_reduced_curve(motion: kp.Motion) -> kp.Picture:

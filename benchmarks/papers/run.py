@@ -1,13 +1,13 @@
-"""The tables of four papers beside ours."""
+"""The tables of five papers beside ours."""
 
 from __future__ import annotations
 
-from benchmarks.papers import curve_saliency, isd, keyposes, salient_poses
+from benchmarks.papers import curve_saliency, isd, joint_swings, keyposes, salient_poses
 
 
 def run() -> dict[str, float]:
     figures: dict[str, float] = {}
-    for paper in (keyposes, salient_poses, curve_saliency, isd):
+    for paper in (keyposes, salient_poses, curve_saliency, isd, joint_swings):
         figures |= paper.compare()
     print()
     return figures

@@ -96,7 +96,7 @@ def _measure_storage(paths: list[Path]) -> dict[str, float]:
             motion = kp.load(path).at_fps(fps)
             size = asdict(kp.swings(motion, THRESHOLD).size())
             del size["raw_bytes"]
-            raw_clip_bytes = NUMBER_BYTES * _count_numbers_per_frame(path) * motion.n_frames
+            raw_clip_bytes = NUMBER_BYTES * count_numbers_per_frame(path) * motion.n_frames
             sizes.update(size)
             raw_bytes += raw_clip_bytes
             print(
@@ -113,7 +113,7 @@ def _format_sizes(sizes: dict[str, int], raw_bytes: int) -> str:
     return ", ".join(f"{name.replace('_', ' ')} {count / raw_bytes:.3f}" for name, count in sizes.items() if count)
 
 
-def _count_numbers_per_frame(path: Path) -> int:
+def count_numbers_per_frame(path: Path) -> int:
     """Return the number of values per frame of an AMC file."""
     lines = iter(path.read_text().splitlines())
     numbers = 0
