@@ -259,7 +259,7 @@ CALLS = {
     "SwingEdit.turn_axis": swing_edit("turn_axis", targets="Head", about=(1, 0, 0), degrees=5),
     "Library": Call(lambda: open_library, {"location": "own.db"}, "blobs create busy_s limits"),
     "StreamingSaliency": call(
-        kp.StreamingSaliency, "sigma_s cut_sigmas min_gap_s rank keys_per_cluster extremes cluster_s block_s period",
+        kp.StreamingSaliency, "sigma_s cut_sigmas min_gap_s rank keys_per_cluster extremes lookahead_s period",
         columns=3, fps=30,
     ),
     "StreamingSaliency.push": Call(lambda: kp.StreamingSaliency(3, 30).push, {"frame": [1.0, 2.0, 3.0]}),

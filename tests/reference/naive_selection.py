@@ -126,18 +126,16 @@ def extremum_frames(curve, first: int, last: int, extremes: str) -> list[int]:
     return frames
 
 
-def saliency_candidates(curve, saliency, threshold, extremes: str, max_cluster: int | None = None) -> list[int]:
-    """Return the most salient extremum of each run of S > threshold (one per frame), or of each piece of such a run."""
+def saliency_candidates(curve, saliency, threshold, extremes: str) -> list[int]:
+    """Return the most salient extremum of each run of S > threshold (one per frame)."""
     candidates, t, n = [], 0, len(curve)
     while t < n:
         end = t
         while end < n and saliency[end] > threshold[end]:
             end += 1
         extrema = extremum_frames(curve, t, end - 1, extremes) if end > t else []
-        for start in range(t, end, max_cluster or n):
-            piece = [u for u in extrema if start <= u < start + (max_cluster or n)]
-            if piece:
-                candidates.append(max(piece, key=lambda u: (saliency[u], -u)))
+        if extrema:
+            candidates.append(max(extrema, key=lambda u: (saliency[u], -u)))
         t = max(end, t + 1)
     return candidates
 
@@ -168,25 +166,31 @@ def saliency_keys(values, sigma, cut, gap, rank, extremes) -> tuple[list[list[in
     return per_curve, accepted, order
 
 
-def streaming_saliency_keys(values, sigma, cut, gap, rank, extremes, max_cluster, block) -> list[int]:
+def streaming_saliency_keys(values, sigma, cut, gap, rank, extremes, lookahead, step, history) -> list[int]:
     """Return the keys of the streaming method, computed afterwards from the frames known at each time."""
     n, width = values.shape
     reach = int(2 * cut * sigma + 1e-9)
     saliency = np.array([curve_saliency(values[:, d], sigma, cut) for d in range(width)]).T
-    whole_blocks = max(0, (n - max_cluster - reach) // block)
-    measured = [block * (b + 1) + max_cluster for b in range(whole_blocks)] + [n]
-    mean = np.array([saliency[: min(m for m in measured if m > t)].mean(axis=0) for t in range(n)])
-    importance = [
-        max(saliency[t] / mean[t]) if rank == "joint" else math.sqrt(sum(s * s for s in saliency[t])) for t in range(n)
-    ]
-    candidates = []
-    for d in range(width):
-        candidates += saliency_candidates(values[:, d], saliency[:, d], mean[:, d], extremes, max_cluster)
-    keys = [0]
-    for b in range(whole_blocks):
-        inside = [f for f in candidates if block * b <= f < block * (b + 1)]
-        keys = thin_keys(inside, importance, gap, keys)
-    return sorted(thin_keys([f for f in candidates if f >= block * whole_blocks], importance, gap, [*keys, n - 1]))
+    step = min(step, lookahead)
+    keys, decided, is_over = [0], 0, False
+    while not is_over:
+        is_over = n <= decided + lookahead + reach
+        measured, stop = (n, n) if is_over else (decided + lookahead + 1, decided + step)
+        first = max(0, min(decided - history, decided + lookahead + 1 - step - reach))
+        mean = saliency[:measured].mean(axis=0)
+        importance = {
+            t: max(saliency[t] / mean) if rank == "joint" else math.sqrt(sum(s * s for s in saliency[t]))
+            for t in range(first, measured)
+        }
+        candidates = []
+        for d in range(width):
+            window, threshold = slice(first, measured), np.full(measured - first, mean[d])
+            frames = saliency_candidates(values[window, d], saliency[window, d], threshold, extremes)
+            candidates += [first + frame for frame in frames if first + frame >= decided]
+        new = thin_keys(candidates, importance, gap, [keys[-1], n - 1] if is_over else [keys[-1]])
+        keys = sorted({*keys, *(frame for frame in new if frame < stop)})
+        decided = stop
+    return keys
 
 
 def natural_spline(keys, values, at):

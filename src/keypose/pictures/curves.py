@@ -481,6 +481,6 @@ def compute_joint_saliency(features: Features, sigma_s: float) -> JointSaliency:
     salience = curve_saliency(features.values, options)
     mean = salience.mean(axis=0)
     over_mean = frame_importance(salience, mean, options)
-    extrema, _ = find_extrema(features.values, salience, mean, over_mean, options)
+    extrema = find_extrema(features.values, salience, mean, over_mean, options)
     chosen = extrema.select(options)
     return JointSaliency(over_mean, chosen.frames.astype("int32"), chosen.columns.astype("int32"))

@@ -120,7 +120,7 @@ def _find_candidates(features: Features, options: SaliencyOptions) -> tuple[Extr
     salience = curve_saliency(features.values, options)
     mean = salience.mean(axis=0)
     importance = frame_importance(salience, mean, options)
-    extrema, _ = find_extrema(features.values, salience, mean, importance, options)
+    extrema = find_extrema(features.values, salience, mean, importance, options)
     return extrema.select(options), importance
 
 

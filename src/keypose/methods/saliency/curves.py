@@ -99,17 +99,6 @@ def range_saliency(values: Floats, options: SaliencyOptions, start: int, end: in
     return result
 
 
-class BlockState(NamedTuple):
-    """The state after the last row of a block, per column."""
-
-    values: Floats  # (1, D)
-    saliency: Floats  # (1, D)
-    importance: Floats  # (1,)
-    in_cluster: Bools  # (1, D) whether it is in a cluster
-    direction: np.ndarray  # (D,) sign of the last step inside that cluster, 0 without one
-    cluster_starts: np.ndarray  # (D,) first frame of the cluster
-
-
 class Extrema(NamedTuple):
     """Extrema of curves inside salient clusters, one row each."""
 
@@ -139,50 +128,25 @@ class Extrema(NamedTuple):
 
 
 def find_extrema(
-    values: Floats,
-    saliency: Floats,
-    mean: Floats,
-    importance: Floats,
-    options: SaliencyOptions,
-    first: int = 0,
-    max_cluster_frames: int | None = None,
-    state: BlockState | None = None,
-) -> tuple[Extrema, BlockState]:
-    """Return the extrema that lie, with both neighbours, inside a cluster (a run with S > mean), and the state.
+    values: Floats, saliency: Floats, mean: Floats, importance: Floats, options: SaliencyOptions, first: int = 0
+) -> Extrema:
+    """Return the extrema that lie, with both neighbours, inside a cluster (a run with S > mean).
 
-    ``first`` is the number of the first frame. A take can be passed in blocks, each with the ``state`` returned for the
-    previous block; the last frame of a block is evaluated with the next block. Clusters are split every
-    ``max_cluster_frames``.
+    ``first`` is the number of the first frame.
     """
     in_cluster = saliency > mean
-    direction = np.zeros(values.shape[1], np.int8)
-    cluster_starts = np.full(values.shape[1], first)
-    if state is not None:
-        values, saliency = np.concatenate((state.values, values)), np.concatenate((state.saliency, saliency))
-        importance, in_cluster = np.append(state.importance, importance), np.concatenate((state.in_cluster, in_cluster))
-        direction, cluster_starts, first = state.direction, state.cluster_starts, first - 1
-
     frames = np.arange(first, first + len(values))
     steps = np.sign(values[1:] - values[:-1]).astype(np.int8)
     is_same_cluster = in_cluster[1:] & in_cluster[:-1]
-    direction = np.concatenate((direction[None], steps * is_same_cluster))
+    direction = np.concatenate((np.zeros((1, values.shape[1]), np.int8), steps * is_same_cluster))
     if options.extremes == "flat":  # a step of zero has the direction of the step before it
         has_direction = np.ones(in_cluster.shape, bool)
         has_direction[1:] = (steps != 0) | ~is_same_cluster
         latest = np.maximum.accumulate(np.where(has_direction, np.arange(len(values))[:, None], 0), axis=0)
         direction = np.take_along_axis(direction, latest, axis=0)
-    clusters = np.maximum.accumulate(np.where(in_cluster, cluster_starts, frames[:, None] + 1), axis=0)
-
+    clusters = np.maximum.accumulate(np.where(in_cluster, first, frames[:, None] + 1), axis=0)
     rows, columns = np.nonzero(is_same_cluster & (direction[:-1] * steps < 0))
-    extremum_clusters = clusters[rows, columns]
-    if max_cluster_frames is not None:
-        extremum_clusters = (
-            extremum_clusters + (frames[rows] - extremum_clusters) // max_cluster_frames * max_cluster_frames
-        )
-    extrema = Extrema(frames[rows], columns, extremum_clusters, saliency[rows, columns], importance[rows])
-    return extrema, BlockState(
-        values[-1:], saliency[-1:], importance[-1:], in_cluster[-1:], direction[-1], clusters[-1]
-    )
+    return Extrema(frames[rows], columns, clusters[rows, columns], saliency[rows, columns], importance[rows])
 
 
 def frame_importance(saliency: Floats, mean: Floats, options: SaliencyOptions) -> Floats:
