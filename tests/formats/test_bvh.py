@@ -11,7 +11,7 @@ import pytest
 
 import keypose as kp
 from keypose import rotations as rot
-from keypose.formats.bvh.verbatim import read_channel_table
+from keypose.batch.stored_file import read_channel_table
 from keypose.model import note_code
 from reference import naive
 from support.bvh_files import HIERARCHY, ROWS, bvh_text, same_motion

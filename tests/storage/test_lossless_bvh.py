@@ -12,8 +12,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import keypose as kp
+from keypose.batch.stored_file import read_channel_table, write_verbatim
 from keypose.errors import ModelError
-from keypose.formats.bvh.verbatim import read_channel_table, write_verbatim
 from keypose.storage import encode_kps
 from keypose.storage.lossless import ChannelTable, encode_lossless
 from support.errors import raises

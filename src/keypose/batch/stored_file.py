@@ -6,17 +6,19 @@ import gzip
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from keypose import _core
 from keypose.arrays import Floats
 from keypose.batch.file_discovery import KEYS_SUFFIXES, SWINGS_SUFFIXES, ClipFile, stem
-from keypose.errors import FileError, FormatError, OptionError, format_count
-from keypose.formats import Limits, kps, load_keyed, load_swings, open_kps
-from keypose.formats.base import SNIFF_BYTES, write_atomically
-from keypose.formats.bvh.verbatim import read_channel_table, write_verbatim
+from keypose.errors import UNSET, FileError, FormatError, OptionError, format_count
+from keypose.formats import Limits, bvh, kps, load_keyed, load_swings, open_kps
+from keypose.formats.base import SNIFF_BYTES, Source, read_bytes, write_atomically
+from keypose.formats.bvh.write import hierarchy_lines
 from keypose.model import KeyedMotion, Motion
 from keypose.storage import Damage, StoredMotion
 from keypose.storage.blocks import StoredKeys, remove_detail
@@ -372,3 +374,48 @@ def _span_options(span: tuple[float, float], duration_s: float) -> str:
     return (f" --from-s {format_seconds(start)}" if start > 0 else "") + (
         f" --to-s {format_seconds(end)}" if end < duration_s else ""
     )
+
+
+def read_channel_table(
+    path: str | PathLike[str], motion: Motion, *, limits: Limits | None = None
+) -> ChannelTable | None:
+    """Return the exact channel values of the BVH file from which ``motion`` was read; None if it is no BVH file.
+
+    With them (``keypose.storage.encode_kps(motion, lossless=True, channels=...)``) angles beyond 180 degrees and in
+    gimbal lock are stored, too.
+    """
+    limits = limits or Limits()
+    source = _SilentSource(Path(path), read_bytes(Path(path), limits), limits)
+    if not bvh.FORMAT.sniff(source.data[:SNIFF_BYTES]):
+        return None
+    values, frame_time = bvh.channel_values(source)
+    table = ChannelTable(values, frame_time, int(motion.reference_pose is not None))
+    if not table.matches_motion(motion):
+        raise OptionError(
+            f"{motion.name} is not what this file holds", path=path, hint="read it again or leave out channels="
+        )
+    return table
+
+
+@dataclass
+class _SilentSource(Source):
+    """A file that was read before, so its notes and warnings are not repeated."""
+
+    def note(self, text: str, *, code: str | None = None) -> None:
+        """Do nothing."""
+
+    def warn(self, problem: str, *, code: str, line: int | None = None, value: Any = UNSET) -> None:
+        """Do nothing."""
+
+
+def write_verbatim(motion: Motion, channels: ChannelTable, *, reference_pose: bool) -> bytes:
+    """Return the text of a BVH file with ``channels`` as its numbers and the skeleton of ``motion``.
+
+    With ``reference_pose`` the row of the reference pose is the first frame.
+    """
+    if not channels.matches_motion(motion):
+        raise OptionError("not the numbers of this motion", subject=motion.name, option="channels")
+    rows = channels.values if reference_pose else channels.values[channels.n_reference_rows :]
+    lines = ["HIERARCHY", *hierarchy_lines(motion, list(motion.skeleton.channels), exact=True), "MOTION"]
+    lines += [f"Frames: {len(rows)}", f"Frame Time: {channels.frame_time}", ""]
+    return "\n".join(lines).encode("utf-8", "surrogateescape") + _core.format_columns(rows, channels.decimals())

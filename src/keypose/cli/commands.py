@@ -23,6 +23,8 @@ For example:
   keypose rebake edited.glb final.glb --from walk.keys.json
                                          add the captured detail to an edit
   keypose keys walk.bvh --keys 12        print the key poses as a table
+  keypose stream --udp 9763 --skeleton actor.bvh
+                                         print key poses of a live capture
   keypose strip walk.bvh walk.png        draw the key poses as a picture
   keypose report walk.bvh                write a page: player, errors, swings
   keypose swings kick.bvh                show, play and edit joint swings
@@ -174,6 +176,7 @@ FILE_COMMANDS = (
         "IN... OUT",
         "Restore compressed motion into any format.",
     ),
+    Command("stream", "keypose.cli.stream:stream", "", "Print key poses while frames arrive."),
     Command("verify", "keypose.cli.verify:verify", "FILES...", "Verify that compressed files are undamaged."),
 )
 OTHER_COMMANDS = (

@@ -96,11 +96,19 @@ def print_line(text: str) -> None:
 
 def print_json(document: Any) -> None:
     """Print one JSON document on stdout; infinite numbers and NaN become null."""
+    _write(_encode_json(document, 2) + "\n")
+
+
+def print_json_line(document: Any) -> None:
+    """Print one JSON document on one line of stdout; infinite numbers and NaN become null."""
+    _write(_encode_json(document, None) + "\n")
+
+
+def _encode_json(document: Any, indent: int | None) -> str:
     try:
-        text = json.dumps(document, indent=2, allow_nan=False)
+        return json.dumps(document, indent=indent, allow_nan=False)
     except ValueError:
-        text = json.dumps(_replace_non_finite(document), indent=2, allow_nan=False)
-    _write(text + "\n")
+        return json.dumps(_replace_non_finite(document), indent=indent, allow_nan=False)
 
 
 def _replace_non_finite(value: Any) -> Any:

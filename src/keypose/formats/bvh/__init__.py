@@ -54,7 +54,7 @@ def read(source: Source, options: LoadOptions) -> Motion:
     """Read the motion of a BVH file."""
     hierarchy, channels, fps, _ = _read_sections(source)
     skeleton = _build_skeleton(source, hierarchy)
-    translations, rotations = _core.poses_from_channels(channels, *_column_tables(skeleton), skeleton.offsets)
+    translations, rotations = poses_from_rows(channels, skeleton)
     del channels
     skip = frames_to_skip(rotations, options.reference_pose)
     reference = Pose(translations[0], rotations[0]) if skip else None
@@ -74,6 +74,20 @@ def read(source: Source, options: LoadOptions) -> Motion:
     )
 
 
+def read_header(source: Source) -> tuple[Skeleton, float]:
+    """Return the skeleton and the frames per second of a file that ends after "Frame Time", or has rows after it."""
+    hierarchy, start = _read_first_section(source)
+    _, fps, _, _ = _read_motion_header(source, start)
+    if not any(hierarchy.channels):
+        raise source.error("no joint has a channel, so there is no motion", code="missing_data")
+    return _build_skeleton(source, hierarchy), fps
+
+
+def poses_from_rows(rows: Floats, skeleton: Skeleton) -> tuple[Floats, Floats]:
+    """Return local translations (T, J, 3) and rotations (T, J, 4) of rows of channel values (T, channels)."""
+    return _core.poses_from_channels(rows, *_column_tables(skeleton), skeleton.offsets)
+
+
 def channel_values(source: Source) -> tuple[Floats, str]:
     """Return the numbers of the MOTION section (T, channels) and the text of the frame time, unchanged."""
     _, channels, _, frame_time = _read_sections(source)
@@ -82,15 +96,20 @@ def channel_values(source: Source) -> tuple[Floats, str]:
 
 def _read_sections(source: Source) -> tuple[_Hierarchy, Floats, float, str]:
     """Read the hierarchy, the channel values (T, columns), frames per second and the text of the frame time."""
+    hierarchy, motion_end = _read_first_section(source)
+    columns = sum(map(len, hierarchy.channels))
+    frames, fps, frame_time, start = _read_motion_header(source, motion_end)
+    return hierarchy, _read_rows(source, hierarchy, start, columns, frames), fps, frame_time
+
+
+def _read_first_section(source: Source) -> tuple[_Hierarchy, int]:
+    """Read the hierarchy; also return the byte after the word MOTION."""
     motion_match = _MOTION.search(source.data)
     if motion_match is None:
         lines = source.data.count(b"\n") + 1
         raise source.error("no MOTION section", code="missing_data", line=lines, expected="one after the hierarchy")
     header = source.data[: motion_match.start()].removeprefix(_BOM)
-    hierarchy = _read_hierarchy(source, header.decode("utf-8", "surrogateescape"))
-    columns = sum(map(len, hierarchy.channels))
-    frames, fps, frame_time, start = _read_motion_header(source, motion_match.end())
-    return hierarchy, _read_rows(source, hierarchy, start, columns, frames), fps, frame_time
+    return _read_hierarchy(source, header.decode("utf-8", "surrogateescape")), motion_match.end()
 
 
 def _read_hierarchy(source: Source, text: str) -> _Hierarchy:
