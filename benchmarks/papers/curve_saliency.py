@@ -38,13 +38,15 @@ REMARKS = {
     "simplify": "; distances from the line through two poses leave time out",
     "simplify in time": "; Lim & Thalmann on curves over time",
 }
+SINGLE_JOINT_METHODS = ("simplify", "simplify in time", "decimate")
+MIN_RANGE_DEG = 5.0  # joints that turn less are left out
 TIME_SCALE_DEG = (
     1e6  # degrees per frame: on so steep a time axis the distance from a line is the error of linear in-betweens
 )
 
 
 def compare() -> dict[str, float]:
-    return _compare_counts() | _compare_errors() | _compare_speed() | _compare_streaming()
+    return _compare_counts() | _compare_errors() | _compare_single_joints() | _compare_speed()
 
 
 def _compare_counts() -> dict[str, float]:
@@ -123,6 +125,37 @@ def _compare_errors() -> dict[str, float]:
     }
 
 
+def _compare_single_joints() -> dict[str, float]:
+    """Compare figure 8 for every joint of the body that turns, one at a time, on all clips."""
+    ratios: dict[str, list[float]] = {method: [] for method in ("uniform", *SINGLE_JOINT_METHODS)}
+    for clip in CLIPS:
+        motion = load_clip(clip)[:FRAMES]
+        features = compute_features(motion, "euler", "body")
+        for joint, columns in features.joints.items():
+            if np.ptp(features.values[:, list(columns)], axis=0).max() < MIN_RANGE_DEG:
+                continue
+            errors = _mean_errors(clip, joint, 1)
+            for method, of_method in ratios.items():
+                of_method.append(errors["saliency"] / errors[method])
+    rows = [
+        Row(
+            method,
+            "",
+            f"{np.median(values):.2f}",
+            remark_on_data(CLIPS, f"quarters {np.quantile(values, 0.25):.2f} to {np.quantile(values, 0.75):.2f}; "
+                           f"saliency is better on {np.mean(np.array(values) < 1):.0%} of {len(values)}"),
+        )
+        for method, values in ratios.items()
+    ]  # fmt: skip
+    print_table("Curve saliency: its error over that of other methods, single joints of the body, median", rows)
+    return {
+        f"saliency_error_over_{method}_single_joints".replace(" ", "_"): nan_unless_real(
+            CLIPS, float(np.median(values))
+        )
+        for method, values in ratios.items()
+    }
+
+
 def _mean_errors(clip: str, joints: str, power: int) -> dict[str, float]:
     """Return the mean error, to ``power``, of linear interpolation between the keys of each method, in degrees."""
     motion = load_clip(clip)[:FRAMES]
@@ -167,31 +200,3 @@ def _compare_speed() -> dict[str, float]:
     ]
     print_table(f"Curve saliency: time for 30 keys of one joint, {len(curves)} frames", rows)
     return {"decimate_seconds_over_saliency": seconds["decimate"] / seconds["saliency"]}
-
-
-def _compare_streaming() -> dict[str, float]:
-    """Compare streaming with whole clips; the paper states that its method is suitable for live motion."""
-    n_streamed, n_whole, n_same = 0, 0, 0
-    stream = kp.StreamingSaliency(3, fps=120, rank="joint")
-    delay = stream.max_delay_frames
-    for clip in CLIPS:
-        features = compute_features(load_clip(clip), "euler", [LEG])[:FRAMES]
-        stream = kp.StreamingSaliency(features.columns, fps=features.fps)
-        keys = [key for frame in features.values for key in stream.push(frame)] + list(stream.close())
-        own = kp.select(load_clip(clip)[:FRAMES], "saliency", joints=[LEG]).frames
-        n_streamed, n_whole, n_same = (
-            n_streamed + len(keys),
-            n_whole + len(own),
-            n_same + len(np.intersect1d(keys, own)),
-        )
-    rows = [
-        Row("max delay", "[a window]", f"{delay} frames", "at 120 frames a second; the paper names no figure"),
-        Row(
-            "keys, streaming and whole clip",
-            "",
-            f"{n_streamed}, {n_whole}",
-            remark_on_data(CLIPS, f"{n_same} the same"),
-        ),
-    ]
-    print_table(f"Curve saliency: keys while frames come in, left upper leg of {len(CLIPS)} clips", rows)
-    return {"streaming_max_delay_frames": delay}

@@ -171,7 +171,7 @@ def streaming_saliency_keys(values, sigma, cut, gap, rank, extremes, lookahead, 
     n, width = values.shape
     reach = int(2 * cut * sigma + 1e-9)
     saliency = np.array([curve_saliency(values[:, d], sigma, cut) for d in range(width)]).T
-    step = min(step, lookahead)
+    step = min(step, max(1, lookahead // 2))
     keys, decided, is_over = [0], 0, False
     while not is_over:
         is_over = n <= decided + lookahead + reach

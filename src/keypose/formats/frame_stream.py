@@ -286,7 +286,9 @@ class FrameOrder:
         """Yield the rows that are next, now that ``row`` is here."""
         number = self._next_unnumbered if row.number is None else row.number
         self._next_unnumbered = number + 1
-        if self._next is not None and number < self._next:
+        if row.number is None:
+            yield self._place(number, row.values)
+        elif self._next is not None and number < self._next:
             self.n_dropped += 1
             self._n_late_in_a_row += 1
             if self._n_late_in_a_row > MAX_EARLY:

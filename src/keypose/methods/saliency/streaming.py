@@ -24,7 +24,7 @@ from keypose.validation import check_int, check_number
 
 MAX_COLUMNS = 1_000_000
 LOOKAHEAD_S = 65 * FRAME_S
-STEP_S = 32 * FRAME_S  # keys are chosen this often
+STEP_S = 32 * FRAME_S  # keys are chosen this often, and at least twice per lookahead
 HISTORY_S = 65 * FRAME_S  # decided frames that are still in the window, so that a cluster is not cut
 
 
@@ -66,7 +66,7 @@ class StreamingSaliency:
         self._width, n_joints = _count_columns(columns)
         self._options = build_options(fps, n_joints, sigma_s, cut_sigmas, min_gap_s, rank, keys_per_cluster, extremes)
         self._lookahead_frames = seconds_to_frames(check_number("lookahead_s", lookahead_s, above=0), fps)
-        self._step_frames = min(seconds_to_frames(STEP_S, fps), self._lookahead_frames)
+        self._step_frames = min(seconds_to_frames(STEP_S, fps), max(1, self._lookahead_frames // 2))
         self._history_frames = seconds_to_frames(HISTORY_S, fps)
         self._period = None if period is None else check_number("period", period, min_value=1e-9)
 
