@@ -266,7 +266,7 @@ def test_unknown_joints_end_the_stream(run, walk: Path) -> None:
 # Order and gaps
 
 
-def numbered(curves: np.ndarray, numbers: Sequence[int], first: int = 0) -> str:
+def numbered_rows(curves: np.ndarray, numbers: Sequence[int], first: int = 0) -> str:
     return lines(HEADER, *({"frame": n, "values": curves[n - first].tolist()} for n in numbers))
 
 
@@ -274,7 +274,7 @@ def test_rows_out_of_order_wait_for_the_missing_ones(run, curves: np.ndarray) ->
     order = np.arange(400)
     for n in range(5, 390, 7):
         order[n : n + 4] = order[n : n + 4][[3, 0, 2, 1]]
-    done = run(numbered(curves, [*order.tolist(), 3, 399]), "--json")  # and two are repeated
+    done = run(numbered_rows(curves, [*order.tolist(), 3, 399]), "--json")  # and two are repeated
     assert key_frames(done.out) == expected_keys(curves)
     assert records(done.out, "end")[0]["n_dropped"] == 2
 
@@ -283,7 +283,7 @@ def test_lost_rows_are_filled_by_straight_lines(run, curves: np.ndarray) -> None
     lost = [50, 51, 52, 200, 397]
     present = [n for n in range(400) if n not in lost]
     filled = np.stack([np.interp(np.arange(400), present, curve[present]) for curve in curves.T], axis=1)
-    done = run(numbered(curves, present), "--json")
+    done = run(numbered_rows(curves, present), "--json")
     assert key_frames(done.out) == expected_keys(filled)
     assert records(done.out, "end")[0]["n_filled"] == 5
 
@@ -444,7 +444,9 @@ def test_packets_with_faults(walk: Path, curves: np.ndarray) -> None:
     assert [r["frame"] for r in everything if r["type"] == "key"] == expected_keys(curves[:100])
     errors = [r["error"] for r in everything if r["type"] == "bad_row"]
     assert len(errors) == 4
-    for error, start in zip(errors, ("UDP:1: no header", "UDP:5: CHANNELS 9", "UDP:56: ", "UDP:57: too long"), strict=True):
+    for error, start in zip(
+        errors, ("UDP:1: no header", "UDP:5: CHANNELS 9", "UDP:56: ", "UDP:57: too long"), strict=True
+    ):
         assert error.startswith(start)
     assert everything[-1]["type"] == "end"
     assert everything[-1]["n_bad_rows"] == 4
