@@ -18,11 +18,10 @@ from pydantic import BaseModel
 import keypose as kp
 import keypose.options
 from keypose.api.swings import SwingKeywords
-from keypose.clip_edit import ExportOptions, SelectionSpec
+from keypose.clip_edit import ExportOptions, JointKeysSpec, KeysDraft, SelectionSpec
 from keypose.limits import Limits
 from keypose.methods import METHODS
 from keypose.options import (
-    CurveOptions,
     CurveReductionOptions,
     ExtremesOptions,
     FeatureOptions,
@@ -44,7 +43,7 @@ from keypose.options import (
     declared_options,
     default_of,
 )
-from keypose.options.clip_edit import ClipKeyOptions, DetailOptions
+from keypose.options.clip_edit import ClipKeyOptions, DetailOptions, OptionDescription
 from keypose.options.compare import ComparisonOptions, DemoOptions
 from keypose.options.library import (
     ClipSearchOptions,
@@ -294,7 +293,10 @@ CLASSES = {
     cls
     for module in MODULES
     for cls in vars(module).values()
-    if isinstance(cls, type) and is_dataclass(cls) and cls not in (Option, Limits) and cls.__module__ == module.__name__
+    if isinstance(cls, type)
+    and is_dataclass(cls)
+    and cls not in (Option, OptionDescription, Limits)
+    and cls.__module__ == module.__name__
 }
 
 
@@ -353,8 +355,6 @@ SCHEMAS: Mapping[type[BaseModel], tuple[type[Any], ...]] = {
     clip_schema.SearchRequest: (SearchOptions,),
     clip_schema.ListQuery: (ListOptions,),
     clip_schema.TrashQuery: (ListOptions,),
-    key_schema.SelectionRequest: (CurveOptions, ClipKeyOptions),
-    key_schema.CurvesRequest: (CurveOptions, DetailOptions),
     key_schema.ComparisonQuery: (ClipKeyOptions,),
     key_schema.StripQuery: (StripOptions,),
     key_schema.PngStripQuery: (StripOptions,),
@@ -396,7 +396,12 @@ def test_the_api_takes_options_from_their_classes(model: type[BaseModel]) -> Non
     ("cls", "classes"),
     [
         (SelectionSpec, (SelectOptions, ClipKeyOptions)),
-        (ExportOptions, (ClipKeyOptions, CurveOptions, OutputOptions, StripOptions)),
+        (ExportOptions, (UnbakeOptions, ClipKeyOptions, OutputOptions, StripOptions)),
+        (KeysDraft, (UnbakeOptions, DetailOptions)),
+        (JointKeysSpec, (SelectOptions, ClipKeyOptions)),
+        (key_schema.SelectionRequest, (UnbakeOptions, ClipKeyOptions)),
+        (key_schema.CurvesRequest, (UnbakeOptions, DetailOptions)),
+        (key_schema.CurvePictureRequest, (CurvePlotOptions, UnbakeOptions)),
     ],
 )
 def test_edits_take_options_from_their_classes(cls: type[Any], classes: tuple[type[Any], ...]) -> None:

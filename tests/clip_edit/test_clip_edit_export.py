@@ -146,7 +146,7 @@ def test_every_format_can_be_exported() -> None:
         (
             {"format": ".bvh", "frames": (0,), "keys": 4},
             {"expected": "one of them or none"},
-            "several of frames, keys and draft, expected one of them or none",
+            "several of frames, joint_keys, keys and draft, expected one of them or none",
         ),
         (
             {"format": ".bvh", "tolerance_mm": 1.0},

@@ -12,6 +12,9 @@ import keypose as kp
 from keypose.api.selection_report import select_with_report
 from keypose.clip_edit import (
     ClipEditor,
+    CurveSpec,
+    JointKeysSpec,
+    KeyedSpec,
     SelectionSpec,
     compare_methods,
     compute_ladder_view,
@@ -75,7 +78,7 @@ def test_default_options_by_length() -> None:
         == default_options(short, SelectionSpec(smoothing_s=0.1))
         == {}
     )
-    assert compute_ladder_view(short, SelectionSpec(options={})).unit == "units of the features"
+    assert compute_ladder_view(short, SelectionSpec(options={"cost": "chord"})).unit == "units of the features"
 
 
 def test_costs_of_a_figure_without_height_are_in_units_of_the_file() -> None:
@@ -150,7 +153,7 @@ def test_select_keys(motion: kp.Motion) -> None:
 @pytest.mark.parametrize("interpolation", ["bezier", "linear", "natural"])
 @pytest.mark.parametrize("tolerance_mm", [30.0, 8.0])
 def test_select_within_tolerance(editor: ClipEditor, interpolation: Any, tolerance_mm: float) -> None:
-    keys = editor.select_within(SelectionSpec(), tolerance_mm, interpolation)
+    keys = editor.select_within(SelectionSpec(), tolerance_mm, CurveSpec(interpolation=interpolation))
 
     def max_error_mm(frames: Any) -> float:
         keyed = kp.unbake(editor.motion, frames, interpolation=interpolation)
@@ -166,11 +169,15 @@ def test_automatic_keys_are_those_of_unbake(motion: kp.Motion, fps: int, interpo
     """Also at a high rate, at which keys are selected by their chords while a slider moves."""
     motion = motion if fps == 30 else kp.demo_motion(fps=fps)[800:1280]
     editor = ClipEditor(motion)
-    keys = editor.select_within(SelectionSpec(), interpolation=interpolation)
+    keys = editor.select_within(SelectionSpec(), curves=CurveSpec(interpolation=interpolation))
     unbaked = kp.unbake(motion, auto=True, interpolation=interpolation, residual=False)
 
     def max_error_mm(frames: Any) -> float:
-        return float(position_errors_mm(motion, editor.fit_curves(frames, interpolation).motion).max())
+        return float(
+            position_errors_mm(
+                motion, editor.fit_curves(KeyedSpec(frames=frames, interpolation=interpolation)).motion
+            ).max()
+        )
 
     assert max_error_mm(keys) <= AUTO_MM
     if max_error_mm(unbaked.keys) <= AUTO_MM:
@@ -226,14 +233,14 @@ def test_select_within_tolerance_of_a_range(editor: ClipEditor) -> None:
 
 def test_unreachable_tolerance(editor: ClipEditor) -> None:
     with raises(OptionError, option="tolerance_mm", value=0.01, problem="cannot be reached with up to 5 keys"):
-        editor.select_within(SelectionSpec(max_keys=5, options={}), 0.01)
+        editor.select_within(SelectionSpec(max_keys=5, options={"cost": "chord"}), 0.01)
 
 
 @pytest.mark.parametrize("interpolation", ["bezier", "linear", "natural"])
 @pytest.mark.parametrize("polish", [True, False])
 def test_curves_match_unbake(editor: ClipEditor, interpolation: Any, polish: bool) -> None:
     frames = (0, 31, 60, 88, 119)
-    curves = editor.fit_curves(frames, interpolation, polish=polish)
+    curves = editor.fit_curves(KeyedSpec(frames=frames, interpolation=interpolation), polish=polish)
     expected = kp.unbake(
         editor.motion, frames, interpolation=interpolation, polish=polish and interpolation == "bezier", residual=False
     )
@@ -249,7 +256,7 @@ def test_curves_match_unbake(editor: ClipEditor, interpolation: Any, polish: boo
 
 
 def test_full_residual_gives_the_capture(editor: ClipEditor) -> None:
-    curves = editor.fit_curves((0, 60, 119), residual=1.0, polish=True)
+    curves = editor.fit_curves(KeyedSpec(frames=(0, 60, 119)), residual=1.0, polish=True)
     assert curves.score is not None and curves.score.max_mm < 1e-6
     np.testing.assert_allclose(curves.motion.world_positions(), editor.motion.world_positions(), atol=1e-9)
 
@@ -258,15 +265,19 @@ def test_results_are_cached(editor: ClipEditor) -> None:
     assert editor.ladder_view(SelectionSpec()) is editor.ladder_view(SelectionSpec(pins=()))
     assert editor.ladder_view(SelectionSpec()) is not editor.ladder_view(SelectionSpec(pins=(5,)))
     frames = (0, 60, 119)
-    assert editor.fit_keys(frames, "bezier", polish=True) is editor.fit_keys([119, 0, 60], "bezier", polish=True)
-    assert editor.fit_keys(frames, "bezier", polish=True) is not editor.fit_keys(frames, "bezier", polish=False)
+    assert editor.fit_keys(KeyedSpec(frames=frames), polish=True) is editor.fit_keys(
+        KeyedSpec(frames=(119, 0, 60)), polish=True
+    )
+    assert editor.fit_keys(KeyedSpec(frames=frames), polish=True) is not editor.fit_keys(
+        KeyedSpec(frames=frames), polish=False
+    )
 
 
 def test_invalid_keys_and_residual(editor: ClipEditor) -> None:
     with raises(OptionError, option="frames"):
-        editor.fit_curves((0, 120))
+        editor.fit_curves(KeyedSpec(frames=(0, 120)))
     with raises(OptionError, option="residual", value=3):
-        editor.fit_curves((0, 119), residual=3)
+        editor.fit_curves(KeyedSpec(frames=(0, 119)), residual=3)
 
 
 def test_compare_methods(editor: ClipEditor) -> None:
@@ -312,3 +323,79 @@ def test_arbitrary_option_values(method: str) -> None:
                 editor.ladder_view(SelectionSpec(method=method, options={option: value}))
             except kp.KeyposeError as error:
                 assert str(error)
+
+
+@pytest.mark.parametrize(
+    ("options", "gives"),
+    [
+        ({"objective": "sum"}, {"objective": "sum", "cost": "inbetween"}),
+        ({"cost": "chord"}, {"cost": "chord"}),
+        ({"min_gap_frames": 6}, {"min_gap_frames": 6, "cost": "inbetween"}),
+    ],
+)
+def test_options_that_are_set_are_added_to_the_best_ones(editor: ClipEditor, options: Any, gives: Any) -> None:
+    view = editor.ladder_view(SelectionSpec(options=options, max_keys=12))
+    assert gives.items() <= view.options.items()
+    same = kp.ladder(editor.motion_without_flips, max_keys=12, **view.options)
+    assert same.frames.tolist() == view.ladder.frames.tolist()
+
+
+def test_features_and_smoothing_are_those_of_ladder(editor: ClipEditor) -> None:
+    for seen in ({"features": "euler"}, {"smoothing_s": 0.2}):
+        view = editor.ladder_view(SelectionSpec(max_keys=12, **seen))
+        assert "cost" not in view.options
+        expected = kp.ladder(editor.motion_without_flips, max_keys=12, **view.options, **seen)
+        assert view.ladder.frames.tolist() == expected.frames.tolist()
+
+
+def test_curves_have_the_options_of_unbake(editor: ClipEditor) -> None:
+    frames = (0, 40, 80, 119)
+    for options in ({"rotation": "euler"}, {"jump_penalty": 0.01}, {"shared_tangents": True}, {"polish": False}):
+        keyed = editor.fit_keys(KeyedSpec(frames=frames, **options))
+        expected = kp.unbake(editor.motion, frames, residual=False, **options)
+        assert np.array_equal(keyed.rotations.values, expected.rotations.values)
+        assert np.array_equal(keyed.rotations.in_tangents, expected.rotations.in_tangents)
+    keys = editor.select_within(SelectionSpec(), 30.0, CurveSpec(rotation="euler"))
+    assert kp.score(editor.motion, kp.unbake(editor.motion, keys, rotation="euler")).max_outside_flips_mm <= 30.0
+    with raises(OptionError, option="jump_penalty"):
+        editor.fit_keys(KeyedSpec(frames=frames, interpolation="linear", jump_penalty=0.1))
+
+
+@pytest.mark.parametrize(
+    ("spec", "options"),
+    [
+        (JointKeysSpec(method="refine", options={"threshold": 0.3}), {"method": "refine", "threshold": 0.3}),
+        (JointKeysSpec(method="saliency"), {"method": "saliency"}),
+        (JointKeysSpec(keys=6, pins=(20,)), {"keys": 6, "pins": (20,)}),
+        (JointKeysSpec(tolerance_mm=40.0), {"tolerance_mm": 40.0}),
+    ],
+)
+def test_keys_of_each_joint_are_those_of_unbake(editor: ClipEditor, spec: JointKeysSpec, options: Any) -> None:
+    keyed = editor.fit_keys(KeyedSpec(joint_keys=spec))
+    expected = kp.unbake(editor.motion, per="joint", residual=False, **options)
+    assert keyed.is_per_joint
+    assert np.array_equal(keyed.rotations.key_flags(), expected.rotations.key_flags())
+    assert np.array_equal(keyed.rotations.values, expected.rotations.values)
+    assert editor.fit_keys(KeyedSpec(joint_keys=spec), polish=False) is keyed  # they are not polished
+
+
+def test_table_of_refine_has_the_options_of_the_keys(editor: ClipEditor) -> None:
+    spec = JointKeysSpec(method="refine", options={"threshold": 0.5})
+    rows = editor.refine_rows(spec)
+    assert rows == kp.refine_table(editor.motion_without_flips, threshold=0.5).rows
+    keyed = editor.fit_keys(KeyedSpec(joint_keys=spec))
+    for row in rows:
+        own = set(keyed.joint_keys(row.joint).tolist())
+        assert set(row.key_frames) <= own or not any(row.keys_per_axis)
+
+
+@pytest.mark.parametrize("fields", [{}, {"frames": (0, 9), "joint_keys": JointKeysSpec()}])
+def test_keys_are_either_shared_or_of_each_joint(fields: Any) -> None:
+    with raises(OptionError, option="frames", expected="either frames or joint_keys"):
+        KeyedSpec(**fields).check_keys()
+
+
+def test_weights_are_distinguished_by_their_order() -> None:
+    """Of two names that mean the same joint, the later one counts."""
+    first, second = ({"LeftHand": 2.0, "left_arm": 1.0}, {"left_arm": 1.0, "LeftHand": 2.0})
+    assert SelectionSpec(weights=first).cache_key() != SelectionSpec(weights=second).cache_key()

@@ -120,13 +120,13 @@ def test_selection_within_tolerance(client: httpx.Client, walk: str) -> None:
     assert selection["keys"] == len(selection["frames"]) < larger["keys"]
     automatic = get_json(client.post(f"/api/clips/{walk}/selection", json={"spec": {}}))
     for frames, limit_mm in ((selection["frames"], 20), (automatic["frames"], 17)):
-        header, _ = unpack(client.post(f"/api/clips/{walk}/curves", json={"frames": frames, "polish": True}))
+        header, _ = unpack(client.post(f"/api/clips/{walk}/curves", json={"frames": frames}))
         assert header["score"]["max_mm"] <= limit_mm
 
 
 @pytest.mark.parametrize("polish", [True, False])
 def test_curves_and_score_match_python_api(client: httpx.Client, walk: str, motion: kp.Motion, polish: bool) -> None:
-    header, arrays = unpack(client.post(f"/api/clips/{walk}/curves", json={"frames": FRAMES, "polish": polish}))
+    header, arrays = unpack(client.post(f"/api/clips/{walk}/curves", json={"frames": FRAMES, "quick": not polish}))
     assert set(header) == set(CurvesHeader.model_fields)
     CurvesHeader.model_validate(header)
     keyed = kp.unbake(motion, FRAMES, polish=polish)

@@ -69,7 +69,7 @@ def test_invalid_steps(kind: str, step: Any, place: str) -> None:
         ({"kind": "poses"}, "draft"),
         ([], "draft"),
         ({"frames": [0]}, "draft"),
-        ({"kind": "keys"}, "keys.frames"),
+        ({"kind": "keys"}, "draft.keys"),
         ({"kind": "keys", "frames": []}, "keys.frames"),
         ({"kind": "keys", "frames": [0] * 20_001}, "keys.frames"),
         ({"kind": "keys", "frames": [0], "threshold": 1}, "keys.threshold"),

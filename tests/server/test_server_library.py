@@ -12,6 +12,7 @@ import pytest
 import keypose as kp
 from keypose.formats import readable_suffixes
 from keypose.options.pictures import MAX_POSES
+from keypose.server.schema.keys import DRAFT
 from support.errors import check_error_response
 from support.figures import figures
 from support.live_server import until
@@ -182,7 +183,8 @@ def test_drafts_and_conflicts(client: httpx.Client, walk: str) -> None:
     payload = {"draft": draft, "n_applied": 1}
     assert client.get(path).status_code == 200 and client.get(path).json() is None
     first = client.put(path, json=payload, headers={"If-Match": "0"}).json()
-    whole_draft = {**draft, "interpolation": "bezier", "residual": 0.0}
+    whole_draft = DRAFT.dump_python(DRAFT.validate_python(draft), mode="json")
+    assert draft.items() <= whole_draft.items()
     assert first == {"revision": first["revision"], "draft": whole_draft, "n_applied": 1}
     assert client.get(path).json() == first
     assert client.put(path, json=payload, headers={"If-Match": "0"}).status_code == 409

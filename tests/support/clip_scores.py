@@ -9,7 +9,7 @@ from support.web_pages import expect
 
 FETCH_SCORE = """async ([path, frames]) => {
   const headers = { "Content-Type": "application/json" };
-  const body = JSON.stringify({ frames, polish: true });
+  const body = JSON.stringify({ frames });
   const bytes = await (await fetch(path, { method: "POST", headers, body })).arrayBuffer();
   const length = new DataView(bytes).getUint32(0, true);
   return new TextDecoder().decode(new Uint8Array(bytes, 4, length));

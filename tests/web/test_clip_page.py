@@ -242,8 +242,8 @@ def test_curves_are_polished_once_after_the_last_change(open_page: OpenPage, cli
         )
         expect(page.locator(".score")).to_have_attribute("aria-busy", "false")
         chosen = ladder["selections"][ladder["counts"].index(11)]
-        assert [each["frames"] for each in bodies if each.get("polish")] == [chosen]
-        assert chosen in [each["frames"] for each in bodies if not each.get("polish")]
+        assert [each["frames"] for each in bodies if not each.get("quick")] == [chosen]
+        assert chosen in [each["frames"] for each in bodies if each.get("quick")]
         wait_polished(page, clip, chosen)
         assert page_errors(tab) == []
 

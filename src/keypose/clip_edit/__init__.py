@@ -31,10 +31,11 @@ from keypose.clip_edit.display_data import (
 )
 from keypose.clip_edit.drafts import Draft, EditResult, KeysDraft, SwingsDraft, apply_draft
 from keypose.clip_edit.export import ExportedFile, ExportOptions, export_clip, safe_stem
-from keypose.clip_edit.selection_spec import SelectionSpec, default_options
+from keypose.clip_edit.selection_spec import CurveSpec, JointKeysSpec, KeyedSpec, SelectionSpec, default_options
 
 __all__ = [
     "ClipEditor",
+    "CurveSpec",
     "DisplaySpace",
     "Draft",
     "EditResult",
@@ -42,6 +43,8 @@ __all__ = [
     "ExportedFile",
     "FittedCurves",
     "FrameData",
+    "JointKeysSpec",
+    "KeyedSpec",
     "KeysDraft",
     "LadderView",
     "MethodResult",

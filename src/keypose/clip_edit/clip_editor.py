@@ -10,27 +10,29 @@ from typing import Annotated, Any
 import numpy as np
 
 from keypose.api.key_count import auto_tolerance, select_automatically
-from keypose.api.select import build_auto_measure, ladder
+from keypose.api.select import build_auto_measure, ladder, refine_table
 from keypose.api.unbake import unbake
 from keypose.arrays import Ints, runs
 from keypose.cache import LruCache
 from keypose.clip_edit.display_data import DisplaySpace, Face, compute_display_space, find_face
 from keypose.clip_edit.field_checks import check_frames
-from keypose.clip_edit.selection_spec import SelectionSpec, tolerance_specs
+from keypose.clip_edit.selection_spec import CurveSpec, KeyedSpec, MethodSpec, SelectionSpec, tolerance_specs
 from keypose.curves.cubic_fit import remove_flips
-from keypose.curves.keyed_motion import INTERPOLATIONS, CurveFitter, add_residual, build_curve_options
+from keypose.curves.keyed_motion import CurveFitter, add_residual, build_curve_options
 from keypose.errors import OptionError, format_count
 from keypose.library.canonical import canonical_body
+from keypose.methods.refine import RefineRow
 from keypose.methods.salient import available_cores
 from keypose.metrics import Score, score, score_positions
 from keypose.model import KeyedMotion, Ladder, Motion, Selection, parse_frames
-from keypose.options import DEFAULT_METHOD, Interpolation, Option, check_option_int, check_option_number
+from keypose.options import DEFAULT_METHOD, CurveOptions, Option, check_option_int, check_option_number
 from keypose.options.clip_edit import ClipKeyOptions, DetailOptions
 from keypose.swings import Swings, swings
 from keypose.swings.settings import Settings
-from keypose.validation import check_bool, check_choice
+from keypose.validation import check_bool
 
 CACHE_SIZE = 24  # max ladders, curves and edits of one clip
+MAX_FITTERS = 6  # of curves with different options
 CACHE_POSES = 20_000_000  # max joints x frames of all of these together
 
 MM = "mm"
@@ -40,6 +42,7 @@ FILE_UNITS = "units of the file"  # of errors of a figure without height
 COMMON_OPTIONS = (
     "joints",
     "weights",
+    "features",
     "smoothing_s",
     "frames",
     "pins",
@@ -64,7 +67,7 @@ class ClipEditor:
     def __init__(self, motion: Motion) -> None:
         self.motion = motion
         self.cache = LruCache(max(2, min(CACHE_SIZE, CACHE_POSES // (motion.n_frames * motion.n_joints))))
-        self._fitters: dict[tuple[str, bool], CurveFitter] = {}
+        self._fitters = LruCache(MAX_FITTERS)
 
     @cached_property
     def motion_without_flips(self) -> Motion:
@@ -89,34 +92,27 @@ class ClipEditor:
         """Return the swings of the clip, cached."""
         return self.cache.get_or_make(("swings", threshold), lambda: swings(self.motion, threshold))
 
-    def fit_keys(self, frames: Sequence[int], interpolation: Interpolation, *, polish: bool) -> KeyedMotion:
-        """Return ``kp.unbake(motion, frames, interpolation=..., polish=..., residual=False)``, cached.
+    def fit_keys(self, spec: KeyedSpec, *, polish: bool = True) -> KeyedMotion:
+        """Return ``kp.unbake(motion, frames, ..., residual=False)`` with the keys and curves of ``spec``, cached.
 
-        ``polish`` applies to Bezier curves only.
+        Without ``polish`` keys that all joints share get quick curves, unless the spec sets it.
         """
-        keys = parse_frames(check_frames("frames", frames), self.motion.n_frames, "frames")
-        check_choice("interpolation", interpolation, INTERPOLATIONS)
-        polished = check_bool("polish", polish) and interpolation == "bezier"
-        key = ("keyed", tuple(keys.tolist()), interpolation, polished)
-        return self.cache.get_or_make(key, lambda: self._fitter(interpolation, polished).fit(keys))
+        key = ("keyed", spec.keyed_key(), check_bool("polish", polish))
+        if spec.joint_keys is not None:
+            options = {**spec.joint_keys.unbake_options(), **spec.curve_options()}
+            return self.cache.get_or_make(key[:2], lambda: unbake(self.motion, residual=False, **options))
+        keys = parse_frames(check_frames("frames", spec.frames), self.motion.n_frames, "frames")
+        return self.cache.get_or_make(key, lambda: self._fitter(spec, polish=polish).fit(keys))
 
-    def fit_keys_with_residual(self, frames: Sequence[int], interpolation: Interpolation) -> KeyedMotion:
-        """Return ``kp.unbake(motion, frames, interpolation=...)``, cached: polished, with the residual."""
-        keyed = self.fit_keys(frames, interpolation, polish=True)
-        key = ("residual", tuple(keyed.keys.tolist()), interpolation)
-        return self.cache.get_or_make(key, lambda: add_residual(keyed, self.motion))
+    def fit_keys_with_residual(self, spec: KeyedSpec) -> KeyedMotion:
+        """Return ``kp.unbake(motion, frames, ...)``, cached: polished, with the residual."""
+        keyed = self.fit_keys(spec)
+        return self.cache.get_or_make(("residual", spec.keyed_key()), lambda: add_residual(keyed, self.motion))
 
-    def fit_curves(
-        self,
-        frames: Sequence[int],
-        interpolation: Interpolation = "bezier",
-        *,
-        polish: bool = True,
-        residual: float = 0.0,
-    ) -> FittedCurves:
-        """Fit curves through ``frames`` and add a share of the residual; without ``polish`` quickly, scored in part."""
+    def fit_curves(self, spec: KeyedSpec, *, polish: bool = True, residual: float = 0.0) -> FittedCurves:
+        """Fit curves through keys and add a share of the residual; without ``polish`` quickly, scored in part."""
         share = check_option_number(DetailOptions, "residual", residual)
-        keyed = self.fit_keys(frames, interpolation, polish=polish)
+        keyed = self.fit_keys(spec, polish=polish)
         if share:
             keyed = add_residual(keyed, self.motion)
         motion = keyed.sample(share)
@@ -124,8 +120,15 @@ class ClipEditor:
             keyed, motion, compute_score(self.motion, motion, None if share else keyed, positions_only=not polish)
         )
 
+    def refine_rows(self, spec: MethodSpec) -> tuple[RefineRow, ...]:
+        """Return the rows of ``kp.refine_table`` with the options of the method, cached."""
+        return self.cache.get_or_make(
+            ("refine table", spec.cache_key()),
+            lambda: refine_table(self.motion_without_flips, **(spec.options or {})).rows,
+        )
+
     def select_within(
-        self, spec: SelectionSpec, tolerance_mm: float | None = None, interpolation: Interpolation = "bezier"
+        self, spec: SelectionSpec, tolerance_mm: float | None = None, curves: CurveSpec | None = None
     ) -> tuple[int, ...]:
         """Return the fewest keys whose curves, as ``kp.unbake(motion, frames)`` fits them, stay within the tolerance.
 
@@ -138,49 +141,49 @@ class ClipEditor:
         if last - first + 1 < self.motion.n_frames:
             section = ClipEditor(self.motion[first : last + 1])
             return tuple(
-                first + key for key in section.select_within(spec.for_section(first, last), tolerance_mm, interpolation)
+                first + key for key in section.select_within(spec.for_section(first, last), tolerance_mm, curves)
             )
-        check_choice("interpolation", interpolation, INTERPOLATIONS)
+        curves = curves or CurveSpec()
         if tolerance_mm is None:
-            key = ("automatic", spec.cache_key(), interpolation)
-            return self.cache.get_or_make(key, lambda: self._select_automatically(spec, interpolation))
+            key = ("automatic", spec.cache_key(), curves.curve_key())
+            return self.cache.get_or_make(key, lambda: self._select_automatically(spec, curves))
         tolerance = check_option_number(ClipKeyOptions, "tolerance_mm", tolerance_mm)
         if self.motion.height <= 0:
             raise OptionError(
                 "the figure has no height, so nothing can be stated in mm", code="no_height", subject=self.motion.name
             )
-        keys = self._unbake_keys(spec, interpolation, tolerance_mm=tolerance)
+        keys = self._unbake_keys(spec, curves, tolerance_mm=tolerance)
         # keys that do not hold here hold with curves that are fitted to the tolerance
-        return self._keys_within(keys, tolerance, interpolation) or self._select_first_within(
-            tolerance_specs(spec, self.motion, tolerance, interpolation), tolerance, interpolation, len(keys)
+        return self._keys_within(keys, tolerance, curves) or self._select_first_within(
+            tolerance_specs(spec, self.motion, tolerance, curves), tolerance, curves, len(keys)
         )
 
-    def _select_automatically(self, spec: SelectionSpec, interpolation: Interpolation) -> tuple[int, ...]:
+    def _select_automatically(self, spec: SelectionSpec, curves: CurveSpec) -> tuple[int, ...]:
         tolerance = auto_tolerance(self.motion)
-        keys = self._unbake_keys(spec, interpolation, auto=True)
+        keys = self._unbake_keys(spec, curves, auto=True)
         # with as many keys as those, which may have been moved to extremes, others may hold
-        return self._keys_within(keys, tolerance, interpolation) or self._select_first_within(
-            tolerance_specs(spec, self.motion, tolerance, interpolation), tolerance, interpolation, len(keys) - 1
+        return self._keys_within(keys, tolerance, curves) or self._select_first_within(
+            tolerance_specs(spec, self.motion, tolerance, curves), tolerance, curves, len(keys) - 1
         )
 
-    def _unbake_keys(self, spec: SelectionSpec, interpolation: Interpolation, **count: Any) -> Ints:
+    def _unbake_keys(self, spec: SelectionSpec, curves: CurveSpec, **count: Any) -> Ints:
         """Return the keys of ``kp.unbake``; none for a spec with other than default options."""
         if not spec.uses_defaults:
             return np.array([], np.int32)
-        options = {**spec.ladder_options(self.motion, {}), "max_keys": spec.max_keys}
-        return unbake(self.motion_without_flips, interpolation=interpolation, residual=False, **count, **options).keys
+        options = {**spec.ladder_options(self.motion, {}), "max_keys": spec.max_keys, **curves.curve_options()}
+        return unbake(self.motion_without_flips, residual=False, **count, **options).keys
 
-    def _keys_within(self, keys: Ints, tolerance: float, interpolation: Interpolation) -> tuple[int, ...]:
+    def _keys_within(self, keys: Ints, tolerance: float, curves: CurveSpec) -> tuple[int, ...]:
         """Return the keys if there are any and their curves are within the tolerance; else none."""
-        fitter = self._fitter(interpolation, polish=interpolation == "bezier")
+        fitter = self._fitter(curves)
         is_within = len(keys) > 0 and fitter.max_error_mm(fitter.fit(keys)) <= tolerance
         return tuple(keys.tolist()) if is_within else ()
 
     def _select_first_within(
-        self, specs: Sequence[SelectionSpec], tolerance: float, interpolation: Interpolation, above_count: int
+        self, specs: Sequence[SelectionSpec], tolerance: float, curves: CurveSpec, above_count: int
     ) -> tuple[int, ...]:
         """Return the first selection within tolerance with more than ``above_count`` keys, trying specs in order."""
-        fitter = self._fitter(interpolation, polish=interpolation == "bezier")
+        fitter = self._fitter(curves)
         ladder = None
         for spec in specs:
             try:
@@ -191,7 +194,7 @@ class ClipEditor:
                 continue
             for count in ladder.counts[ladder.counts > above_count].tolist():
                 keys = ladder.at(count).frames
-                if fitter.fit_within(keys, tolerance) and (within := self._keys_within(keys, tolerance, interpolation)):
+                if fitter.fit_within(keys, tolerance) and (within := self._keys_within(keys, tolerance, curves)):
                     return within
             above_count = max(above_count, int(ladder.counts[-1]))
         assert ladder is not None
@@ -204,15 +207,17 @@ class ClipEditor:
             hint=f"with {format_count(max_keys, 'key')} the largest error is {max_error_mm:.4g} mm",
         )
 
-    def _fitter(self, interpolation: Interpolation, polish: bool) -> CurveFitter:
-        if (interpolation, polish) not in self._fitters:
-            motion = self.motion_without_flips
-            polish_option = None if polish else False  # where it is possible
-            options = build_curve_options(
-                motion.skeleton, interpolation, "quaternion", False, 0.0, polish_option, None, available_cores()
-            )
-            self._fitters[interpolation, polish] = CurveFitter(motion, options)
-        return self._fitters[interpolation, polish]
+    def _fitter(self, curves: CurveSpec, *, polish: bool = True) -> CurveFitter:
+        """Return the fitter of these curves, cached; without ``polish`` of quick ones, unless they set it."""
+        motion, options = self.motion_without_flips, curves.curve_options()
+        options["interpolation"] = options["interpolation"] or CurveOptions.interpolation
+        options["rotation"] = options["rotation"] or CurveOptions.rotation
+        if not polish and options["polish"] is None and options["polish_weights"] is None:
+            options["polish"] = False
+        return self._fitters.get_or_make(
+            (curves.curve_key(), options["polish"]),
+            lambda: CurveFitter(motion, build_curve_options(motion.skeleton, **options, threads=available_cores())),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -278,7 +283,7 @@ def compare_methods(editor: ClipEditor, methods: Iterable[str], keys: int | None
             ladder = editor.ladder_view(SelectionSpec(method=method)).ladder
             counts = [count for count in ladder.counts.tolist() if count <= max_keys] or ladder.counts.tolist()[:1]
             frames = tuple(ladder.at(counts[-1]).frames.tolist())
-        results.append(MethodResult(method, frames, editor.fit_curves(frames)))
+        results.append(MethodResult(method, frames, editor.fit_curves(KeyedSpec(frames=frames))))
     return tuple(results)
 
 

@@ -14,14 +14,15 @@ from typing import Annotated, Any, Literal, TypeAlias
 from keypose.cache import LruCache
 from keypose.clip_edit.clip_editor import ClipEditor, compute_score
 from keypose.clip_edit.display_data import DisplaySpace
-from keypose.clip_edit.field_checks import CheckedFields, Frame, TaggedUnion, sort_frames
+from keypose.clip_edit.field_checks import CheckedFields, TaggedUnion
+from keypose.clip_edit.selection_spec import KeyedSpec
 from keypose.clip_edit.steps import KeyStep, Paste, SwingStep
 from keypose.curves.edit import edit
 from keypose.errors import KeyposeError, OptionError
 from keypose.metrics import Score
 from keypose.model import KeyedMotion, Motion
-from keypose.options import CurveOptions, InterpolationOption, Option, SwingOptions, ThresholdOption
-from keypose.options.clip_edit import MAX_KEYS, Residual
+from keypose.options import Option, SwingOptions, ThresholdOption
+from keypose.options.clip_edit import Residual
 from keypose.swings import Swings
 from keypose.swings.edit import SwingEdit
 
@@ -29,22 +30,18 @@ MAX_STEPS = 5_000
 MAX_STATES = 64  # cached per draft, for undo
 MAX_TIPPING_CELLS = 1_000_000  # joints x frames beyond which balance is not checked
 
-Keys: TypeAlias = Annotated[tuple[Frame, ...], Option("Frames of keys.", min_length=1, max_length=MAX_KEYS)]
-
 
 @dataclass(frozen=True, kw_only=True)
-class KeysDraft(CheckedFields):
-    """Curves through ``frames``, edited by ``steps``, with the share ``residual`` of the captured detail added."""
+class KeysDraft(KeyedSpec):
+    """Curves through keys, edited by ``steps``, with the share ``residual`` of the captured detail added."""
 
     kind: Literal["keys"] = "keys"
-    frames: Keys
-    interpolation: InterpolationOption = CurveOptions.interpolation
     residual: Residual = 0.0
     steps: Annotated[tuple[KeyStep, ...], Option("Applied one after another.", max_length=MAX_STEPS)] = ()
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "frames", sort_frames(self.frames))
+        self.check_keys()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,10 +90,8 @@ def apply_draft(editor: ClipEditor, draft: Draft) -> EditResult:
 
 
 def _apply_keys_draft(editor: ClipEditor, draft: KeysDraft) -> EditResult:
-    base = editor.fit_keys_with_residual(draft.frames, draft.interpolation)
-    states: LruCache = editor.cache.get_or_make(
-        ("key states", draft.frames, draft.interpolation), lambda: LruCache(MAX_STATES)
-    )
+    base = editor.fit_keys_with_residual(draft)
+    states: LruCache = editor.cache.get_or_make(("key states", draft.keyed_key()), lambda: LruCache(MAX_STATES))
     state = apply_steps(KeysState(base), draft.steps, editor.display_space, states)
     motion = state.keyed.sample(draft.residual)
     score = compute_score(editor.motion, motion, None, positions_only=True)

@@ -6,19 +6,19 @@ import re
 import tempfile
 import unicodedata
 from collections.abc import Callable, Iterable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeAlias
 
 from keypose.clip_edit.clip_editor import ClipEditor, select_keys
 from keypose.clip_edit.drafts import Draft, KeysDraft, apply_draft
-from keypose.clip_edit.field_checks import MAX_TEXT, CheckedFields, Frame, sort_frames
-from keypose.clip_edit.selection_spec import SelectionSpec
+from keypose.clip_edit.field_checks import MAX_TEXT, CheckedFields
+from keypose.clip_edit.selection_spec import KeyedSpec, SelectionSpec
 from keypose.errors import OptionError, format_count
 from keypose.formats import FORMATS, Format, save, swings_json, writable_suffixes
 from keypose.model import KeyedMotion, Motion
-from keypose.options import CurveOptions, InterpolationOption, Option, OutputOptions, option_of
-from keypose.options.clip_edit import MAX_KEYS, ClipKeyOptions
+from keypose.options import Option, OutputOptions, option_of
+from keypose.options.clip_edit import ClipKeyOptions
 from keypose.options.pictures import Layout, PngTheme, StripOptions
 from keypose.pictures.report import report
 from keypose.pictures.strip import strip
@@ -81,24 +81,19 @@ class FileOptions(CheckedFields):
 
 
 @dataclass(frozen=True)
-class ExportOptions(FileOptions):
-    """What to export of one clip: the capture, curves through ``frames`` or a number of ``keys``, or a draft."""
+class ExportOptions(FileOptions, KeyedSpec):
+    """What to export of one clip: the capture, curves through ``frames``, ``joint_keys`` or a number of ``keys``, or a
+    draft."""
 
     _: KW_ONLY
-    frames: Annotated[
-        tuple[Frame, ...] | None, Option("Keys; None: every frame, or the draft's.", max_length=MAX_KEYS)
-    ] = None
-    interpolation: InterpolationOption = CurveOptions.interpolation
     draft: Draft | None = None
     theme: Annotated[PngTheme, option_of(StripOptions, "theme")] = "light"
     layout: Annotated[Layout, option_of(StripOptions, "layout")] = StripOptions.layout
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.frames is not None:
-            object.__setattr__(self, "frames", sort_frames(self.frames))
-        if sum(each is not None for each in (self.frames, self.keys, self.draft)) > 1:
-            raise OptionError("several of frames, keys and draft", expected="one of them or none")
+        if sum(each is not None for each in (self.frames, self.joint_keys, self.keys, self.draft)) > 1:
+            raise OptionError("several of frames, joint_keys, keys and draft", expected="one of them or none")
 
 
 @dataclass(frozen=True)
@@ -133,50 +128,55 @@ def is_compressed(suffix: str) -> bool:
 
 def export_clip(editor: ClipEditor, options: ExportOptions) -> ExportedFile:
     """Return the clip of ``editor`` as a file."""
-    frames = _choose_frames(editor, options)
+    spec = _choose_keys(editor, options)
     make_writer = _picture_writer if options.format in PICTURES else _file_writer
-    write = make_writer(editor, options, frames)
+    write = make_writer(editor, options, spec)
     with tempfile.TemporaryDirectory(prefix="keypose-") as folder:
         path = Path(folder) / f"clip{options.format.removeprefix('.strip').removeprefix('.report')}"
         write(path)
-        name = f"{safe_stem(editor.motion.name)}{_name_version(options, frames)}{options.format}"
+        name = f"{safe_stem(editor.motion.name)}{_name_version(options, spec)}{options.format}"
         return ExportedFile(path.read_bytes(), name, media_type(options.format))
 
 
-def _name_version(options: ExportOptions, frames: tuple[int, ...] | None) -> str:
+def _name_version(options: ExportOptions, spec: KeyedSpec | None) -> str:
     """Return what distinguishes the file name from that of the capture: `` (12 keys)``, `` (edited swings)``."""
     draft = options.draft
     if draft is None:
-        return "" if frames is None else f" ({format_count(len(frames), 'key')})"
+        return "" if spec is None else f" ({_describe_keys(spec)})"
     if draft.steps or not isinstance(draft, KeysDraft):
         return f" (edited {draft.kind})"
     detail = f", detail {draft.residual:g}" if draft.residual else ""
-    return f" ({format_count(len(draft.frames), 'key')}{detail})"
+    return f" ({_describe_keys(draft)}{detail})"
 
 
-def _choose_frames(editor: ClipEditor, options: ExportOptions) -> tuple[int, ...] | None:
-    """Return the exported keys; None: those of the draft, or every frame. Swings of a capture have no keys."""
+def _describe_keys(spec: KeyedSpec) -> str:
+    return "keys per joint" if spec.frames is None else format_count(len(spec.frames), "key")
+
+
+def _choose_keys(editor: ClipEditor, options: ExportOptions) -> KeyedSpec | None:
+    """Return the exported keys and curves; None: the draft, or every frame. Swings of a capture have no keys."""
     if options.format == SWINGS:
         return None
-    if options.keys is None:
-        return options.frames
-    return tuple(select_keys(editor.motion, SelectionSpec(), options.keys).frames.tolist())
+    if options.keys is not None:
+        keys = select_keys(editor.motion, SelectionSpec(), options.keys).frames
+        return replace(options, keys=None, frames=tuple(keys.tolist()))
+    return None if options.frames is None and options.joint_keys is None else options
 
 
-def _file_writer(editor: ClipEditor, options: ExportOptions, frames: tuple[int, ...] | None) -> Writer:
-    content = _choose_content(editor, options, frames)
+def _file_writer(editor: ClipEditor, options: ExportOptions, spec: KeyedSpec | None) -> Writer:
+    content = _choose_content(editor, options, spec)
     return lambda path: save(content, path, tolerance_mm=options.tolerance_mm, lossless=options.lossless)
 
 
 def _choose_content(
-    editor: ClipEditor, options: ExportOptions, frames: tuple[int, ...] | None
+    editor: ClipEditor, options: ExportOptions, spec: KeyedSpec | None
 ) -> Motion | KeyedMotion | Swings:
     """Return what is written: swings as such only if the format holds nothing else."""
     draft = options.draft
     if draft is None:
         if options.format == SWINGS:
             return editor.swings()
-        return editor.motion if frames is None else editor.fit_keys_with_residual(frames, options.interpolation)
+        return editor.motion if spec is None else editor.fit_keys_with_residual(spec)
     result = apply_draft(editor, draft)
     if result.keyed is None or result.swings is not None:
         return result.swings if options.format == SWINGS and result.swings is not None else result.motion
@@ -187,12 +187,14 @@ def _choose_content(
     return result.motion if needs_sampling else result.keyed
 
 
-def _picture_writer(editor: ClipEditor, options: ExportOptions, frames: tuple[int, ...] | None) -> Writer:
+def _picture_writer(editor: ClipEditor, options: ExportOptions, spec: KeyedSpec | None) -> Writer:
     """Return the writer of a strip or report with the keys of the draft, the given ones, or its own choice."""
-    motion = editor.motion
+    motion, frames = editor.motion, None
     if options.draft is not None:
         result = apply_draft(editor, options.draft)
         motion, frames = result.motion, None if result.keyed is None else tuple(result.keyed.keys.tolist())
+    elif spec is not None:
+        frames = tuple(editor.fit_keys(spec).keys.tolist()) if spec.frames is None else spec.frames
     if options.format in STRIPS:
         style: dict[str, Any] = {"theme": options.theme, "layout": options.layout}
         return lambda path: strip(motion, frames, path, **style)

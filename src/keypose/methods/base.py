@@ -5,14 +5,15 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_type_hints
 
 from keypose.arrays import Floats
 from keypose.errors import OptionError
 from keypose.model import Ladder
-from keypose.options import FeatureKind
+from keypose.options import FeatureKind, MethodOptions, Option, declared_options
+from keypose.options.clip_edit import OptionDescription, describe_option
 from keypose.validation import check_int
 
 MAX_LADDER_KEYS = 1 << 28  # total number of keys in all selections of a ladder
@@ -24,9 +25,9 @@ Joints = Literal["all", "major", "body"]
 class Method:
     """A method that selects keys.
 
-    ``ladder(features, max_keys, **options)`` has only Features as input; its keywords are the options, described in
-    ``options_help``. ``feature_kind`` and ``joints`` are its default features. ``has_own_count``: whether the method
-    determines a number of keys itself (``Ladder.natural``).
+    ``ladder(features, max_keys, **options)`` has only Features as input; its keywords are the options, and
+    ``declarations`` has the help and the range of each. ``feature_kind`` and ``joints`` are its default features.
+    ``has_own_count``: whether the method determines a number of keys itself (``Ladder.natural``).
     """
 
     name: str
@@ -35,7 +36,7 @@ class Method:
     ladder: Callable[..., Ladder]
     feature_kind: FeatureKind
     joints: Joints
-    options_help: Mapping[str, str]
+    declarations: Mapping[str, Option]
     has_own_count: bool = False
     takes_edge_costs: bool = False  # whether ``ladder`` also accepts edge costs in place of features
     span_costs: Callable[..., Floats] | None = None  # (features, keys, **options) -> cost of each span between keys
@@ -45,6 +46,24 @@ class Method:
         """The options of this method with their defaults."""
         parameters = inspect.signature(self.ladder).parameters.values()
         return {p.name: p.default for p in parameters if p.kind is inspect.Parameter.KEYWORD_ONLY}
+
+    @cached_property
+    def options_help(self) -> Mapping[str, str]:
+        """The help texts of the options."""
+        return {name: option.help for name, option in self.declarations.items()}
+
+    @cached_property
+    def option_descriptions(self) -> tuple[OptionDescription, ...]:
+        """The options with their types, ranges and units, without lists of frames."""
+        types = get_type_hints(self.ladder) | get_type_hints(MethodOptions)
+        shared = declared_options(MethodOptions)  # their ranges are declared there
+        described = (
+            describe_option(name, types[name], self.options[name], replace(option, **shared[name].bounds))
+            if name in shared
+            else describe_option(name, types[name], self.options[name], option)
+            for name, option in self.declarations.items()
+        )
+        return tuple(each for each in described if each is not None)
 
     def __repr__(self) -> str:
         return f"Method({self.name}: {self.summary}; {self.paper})"

@@ -25,6 +25,7 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.methods.base import Method, resolve_max_keys
 from keypose.model import Features, Ladder
+from keypose.options import Option
 from keypose.validation import check_choice
 
 ROUNDING_RATIO = 8 * float(np.finfo(np.float64).eps)  # of a distance, relative to the farthest point from the origin
@@ -105,7 +106,9 @@ METHOD = Method(
     ladder=decimate,
     feature_kind="world",
     joints="all",
-    options_help={
-        "error": "sum over the frames of a span: distances of whole poses (distance) or their squares (squared)"
+    declarations={
+        "error": Option(
+            "sum over the frames of a span: distances of whole poses (distance) or their squares (squared)"
+        ),
     },
 )

@@ -169,5 +169,5 @@ METHOD = Method(
     ladder=farthest,
     feature_kind="root_matched",
     joints="major",
-    options_help={},
+    declarations={},
 )

@@ -37,6 +37,7 @@ from keypose.arrays import Bools, Floats, Ints
 from keypose.errors import Hint, OptionError, format_count
 from keypose.methods.base import Method, check_ladder_size, resolve_max_keys
 from keypose.model import EdgeCosts, Features, InbetweenCosts, Ladder
+from keypose.options import Option
 from keypose.validation import check_bool, check_choice, check_int, check_number
 
 MIN_THREADED_FRAMES = 600  # with fewer frames, threads do not save time
@@ -539,19 +540,29 @@ METHOD = Method(
     ladder=salient,
     feature_kind="world",
     joints="all",
-    options_help={
-        "objective": "cost of a selection: the largest cost of its spans (max) or their sum (sum)",
-        "cost": "cost of a span: largest distance (chord), sum of squares (integrated), curve error in mm (inbetween)",
-        "interpolation": "in-betweens for cost inbetween: fitted cubics (bezier) or straight lines (linear)",
-        "measure": "for cost inbetween: the largest error (max), or the mean error (mean; use it with objective sum)",
-        "limit_mm": "for cost inbetween: omit selections that cost more, which is faster",
-        "top_only": "for cost inbetween: omit selections that cost more than the one with max_keys, which is faster",
-        "pins": "frames that must be keys; 'contacts' adds foot contacts, 'extremes' the ends of travel of the body",
-        "excluded": "frames that must not be keys",
-        "min_gap_frames": "minimum number of frames from one key to the next",
-        "max_gap_frames": "maximum number of frames from one key to the next; reduces the memory for long takes",
-        "loop": "the last pose equals the first: find the best keys of the loop, wherever it starts",
-        "threads": "number of processor cores; by default all for long clips",
+    declarations={
+        "objective": Option("cost of a selection: the largest cost of its spans (max) or their sum (sum)"),
+        "cost": Option(
+            "cost of a span: largest distance (chord), sum of squares (integrated), curve error in mm (inbetween)"
+        ),
+        "interpolation": Option("in-betweens for cost inbetween: fitted cubics (bezier) or straight lines (linear)"),
+        "measure": Option(
+            "for cost inbetween: the largest error (max), or the mean error (mean; use it with objective sum)"
+        ),
+        "limit_mm": Option("for cost inbetween: omit selections that cost more, which is faster", min_value=0.0),
+        "top_only": Option(
+            "for cost inbetween: omit selections that cost more than the one with max_keys, which is faster"
+        ),
+        "pins": Option(
+            "frames that must be keys; 'contacts' adds foot contacts, 'extremes' the ends of travel of the body"
+        ),
+        "excluded": Option("frames that must not be keys"),
+        "min_gap_frames": Option("minimum number of frames from one key to the next"),
+        "max_gap_frames": Option(
+            "maximum number of frames from one key to the next; reduces the memory for long takes"
+        ),
+        "loop": Option("the last pose equals the first: find the best keys of the loop, wherever it starts"),
+        "threads": Option("number of processor cores; by default all for long clips"),
     },
     takes_edge_costs=True,
     span_costs=span_costs,

@@ -77,5 +77,5 @@ METHOD = Method(
     ladder=simplify,
     feature_kind="world",
     joints="all",
-    options_help={},
+    declarations={},
 )

@@ -133,5 +133,5 @@ METHOD = Method(
     ladder=spread,
     feature_kind="root_matched",
     joints="major",
-    options_help={},
+    declarations={},
 )

@@ -19,12 +19,14 @@ from __future__ import annotations
 
 import heapq
 import math
+from typing import Literal
 
 import numpy as np
 
 from keypose.arrays import Floats
 from keypose.methods.base import Method, resolve_max_keys
 from keypose.model import Features, Ladder
+from keypose.options import Option
 from keypose.validation import check_choice
 
 MAX_VISITS = 25_000_000  # of frames over all keys if max_keys is None: about two seconds at worst
@@ -36,7 +38,9 @@ MIN_DEFAULT_KEYS = 100  # of long takes if max_keys is None
 Split = tuple[bool, float, int, int, int]
 
 
-def synopsis(features: Features, max_keys: int | None = None, *, candidates: str = "extreme") -> Ladder:
+def synopsis(
+    features: Features, max_keys: int | None = None, *, candidates: Literal["all", "extreme"] = "extreme"
+) -> Ladder:
     """Return the first and last frame, then, one after another, the frame farthest from the mean of its segment between
     keys.
 
@@ -101,8 +105,10 @@ METHOD = Method(
     ladder=synopsis,
     feature_kind="root_matched",
     joints="major",
-    options_help={
-        "candidates": "frames that can split a segment: any (all), or first the local maxima of the distance (extreme)"
+    declarations={
+        "candidates": Option(
+            "frames that can split a segment: any (all), or first the local maxima of the distance (extreme)"
+        ),
     },
     has_own_count=True,
 )

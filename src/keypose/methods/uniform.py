@@ -33,5 +33,5 @@ METHOD = Method(
     ladder=uniform,
     feature_kind="world",
     joints="all",
-    options_help={},
+    declarations={},
 )

@@ -357,7 +357,8 @@ class MethodOptions:
         float | None,
         Option(
             "Error above which refine adds a key, as a fraction of the curve's range between two keys. Default: 0.13. "
-            "Higher gives fewer keys."
+            "Higher gives fewer keys.",
+            min_value=0.0,
         ),
     ] = None
 
@@ -385,7 +386,7 @@ InterpolationOption: TypeAlias = Annotated[
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CurveOptions:
     """How curves are fitted through keys."""
 

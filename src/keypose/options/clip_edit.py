@@ -1,11 +1,12 @@
-"""Options of the operations on one clip that the web app offers."""
+"""Options of the operations on one clip that the web app offers, and descriptions of options for its forms."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, TypeAlias
+from dataclasses import dataclass, fields
+from types import NoneType
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
-from keypose.options import Option
+from keypose.options import Option, declared_options, default_of
 
 MAX_TOLERANCE_MM = 1e4
 MAX_KEYS = 20_000
@@ -42,3 +43,49 @@ class DetailOptions:
     """What is added to curves."""
 
     residual: Residual = 0.0
+
+
+OptionKind: TypeAlias = Literal["choice", "flag", "integer", "number"]
+KINDS: dict[Any, OptionKind] = {bool: "flag", int: "integer", float: "number"}
+UNITS = {"s": "s", "mm": "mm", "deg": "degrees", "frames": "frames", "sigmas": "sigmas"}  # by the end of a name
+
+
+@dataclass(frozen=True)
+class OptionDescription:
+    """An option as a form shows it. The API takes the class as it is."""
+
+    name: str
+    kind: OptionKind
+    help: str
+    unit: Annotated[str, Option("Of a number; empty: none.")]
+    default: Annotated[str | int | float | bool | None, Option("None: decided by the clip and the other options.")]
+    choices: Annotated[tuple[str, ...], Option("The values of a choice.")] = ()
+    above: float | None = None
+    min_value: float | None = None
+    max_value: float | None = None
+
+
+def describe_option(name: str, value_type: Any, default: Any, option: Option) -> OptionDescription | None:
+    """Return the description of an option; None if its values are neither words, numbers, nor yes and no."""
+    types = [each for each in (get_args(value_type) or (value_type,)) if each is not NoneType]
+    if get_origin(value_type) is Literal:
+        types = [value_type]
+    if len(types) != 1:
+        return None
+    is_choice = get_origin(types[0]) is Literal
+    kind: OptionKind | None = "choice" if is_choice else KINDS.get(types[0])
+    if kind is None:
+        return None
+    unit = UNITS.get(name.rpartition("_")[2], "") if kind in ("integer", "number") else ""
+    choices = get_args(types[0]) if is_choice else ()
+    return OptionDescription(name, kind, option.help, unit, default, choices, **option.bounds)
+
+
+def describe_options(options: type[Any]) -> tuple[OptionDescription, ...]:
+    """Return the descriptions of a class of options, without those that no form shows."""
+    types, declared = get_type_hints(options), declared_options(options)
+    described = (
+        describe_option(each.name, types[each.name], default_of(options, each.name), declared[each.name])
+        for each in fields(options)
+    )
+    return tuple(each for each in described if each is not None)

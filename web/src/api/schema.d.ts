@@ -88,6 +88,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/clips/{clip}/curves.svg": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get Curve Picture
+         * @description Return a picture of one joint: its curves in the capture and through the keys, or its path.
+         */
+        post: operations["get_curve_picture"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/clips/{clip}/draft": {
         parameters: {
             query?: never;
@@ -584,6 +604,90 @@ export interface components {
             clips: string[];
         };
         /**
+         * CurvePictureRequest
+         * @description A picture of one joint: its curves in the capture and through the keys, or its path.
+         */
+        CurvePictureRequest: {
+            /**
+             * Axes
+             * @description Axes to show, such as x,z. Default: all three.
+             */
+            axes?: ("x" | "y" | "z" | "xy" | "xz" | "yz" | "xyz") | null;
+            /**
+             * Frames
+             * @description Keys that all joints share.
+             */
+            frames?: number[] | null;
+            /**
+             * Interpolation
+             * @description In-betweens: cubic curves fitted to the capture (bezier, the default), natural splines (the default for keys per joint by methods that see angles), or straight lines.
+             */
+            interpolation?: ("bezier" | "natural" | "linear") | null;
+            /**
+             * Joint
+             * @description Name of the joint.
+             */
+            joint: string;
+            /** @description Keys of its own for every joint. */
+            joint_keys?: components["schemas"]["JointKeysSpec"] | null;
+            /**
+             * Jump Penalty
+             * @description Weight of corners at keys in the fit: 0 none, 0.01 high.
+             * @default 0
+             */
+            jump_penalty: number;
+            /**
+             * Picture
+             * @description Curves over time, or the path in space.
+             * @default curves
+             * @enum {string}
+             */
+            picture: "curves" | "path";
+            /**
+             * Polish
+             * @description Refit all tangents together to the world positions of joints. Default where possible.
+             */
+            polish?: boolean | null;
+            /**
+             * Polish Weights
+             * @description Weight of a joint, body part or group in --polish. Default: feet=3. May be given several times.
+             */
+            polish_weights?: {
+                [key: string]: number;
+            } | null;
+            /**
+             * Rotation
+             * @description Store rotations as quaternions (the default), or as Euler angles in each joint's best order; keys per joint by methods that see angles have those of the file.
+             */
+            rotation?: ("quaternion" | "euler") | null;
+            /**
+             * Shared Tangents
+             * @description Use one tangent per key instead of two: curves have no corners at keys.
+             * @default false
+             */
+            shared_tangents: boolean;
+            /**
+             * Theme
+             * @description The colour of the background.
+             * @default light
+             * @enum {string}
+             */
+            theme: "light" | "dark" | "page";
+            /**
+             * Values
+             * @description Euler angles, or positions in the world; auto: positions for markers only.
+             * @default auto
+             * @enum {string}
+             */
+            values: "auto" | "euler" | "positions";
+            /**
+             * Width Px
+             * @description Width of the picture, in px.
+             * @default 960
+             */
+            width_px: number;
+        };
+        /**
          * CurvesHeader
          * @description Header of ``positions``, ``ends``, ``face`` and, if scored, the errors of ``Score``.
          *
@@ -597,10 +701,20 @@ export interface components {
             extremes: number[];
             /** Fps */
             fps: number;
+            /**
+             * Joint Keys
+             * @description Keys of each joint, of its rotation and its translation; None: all joints share the keys.
+             */
+            joint_keys: number[][] | null;
             /** Keys */
             keys: number[];
             /** N Frames */
             n_frames: number;
+            /**
+             * Refine
+             * @description The table of curve refinement, for keys of each joint by that method.
+             */
+            refine: components["schemas"]["RefineRow"][] | null;
             /** @description None: the figure has no height. */
             score: components["schemas"]["ScoreFigures"] | null;
             /** Stride */
@@ -613,28 +727,57 @@ export interface components {
         CurvesRequest: {
             /**
              * Frames
-             * @description Frames of keys.
+             * @description Keys that all joints share.
              */
-            frames: number[];
+            frames?: number[] | null;
             /**
              * Interpolation
-             * @description In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.
-             * @default bezier
-             * @enum {string}
+             * @description In-betweens: cubic curves fitted to the capture (bezier, the default), natural splines (the default for keys per joint by methods that see angles), or straight lines.
              */
-            interpolation: "bezier" | "natural" | "linear";
+            interpolation?: ("bezier" | "natural" | "linear") | null;
+            /** @description Keys of its own for every joint. */
+            joint_keys?: components["schemas"]["JointKeysSpec"] | null;
+            /**
+             * Jump Penalty
+             * @description Weight of corners at keys in the fit: 0 none, 0.01 high.
+             * @default 0
+             */
+            jump_penalty: number;
             /**
              * Polish
-             * @description Best curves and the whole score; otherwise quick ones with a partial score.
+             * @description Refit all tangents together to the world positions of joints. Default where possible.
+             */
+            polish?: boolean | null;
+            /**
+             * Polish Weights
+             * @description Weight of a joint, body part or group in --polish. Default: feet=3. May be given several times.
+             */
+            polish_weights?: {
+                [key: string]: number;
+            } | null;
+            /**
+             * Quick
+             * @description Curves without polish and a partial score, at once.
              * @default false
              */
-            polish: boolean;
+            quick: boolean;
             /**
              * Residual
              * @description Share of the captured detail that is added: 0 none, 1 all.
              * @default 0
              */
             residual: number;
+            /**
+             * Rotation
+             * @description Store rotations as quaternions (the default), or as Euler angles in each joint's best order; keys per joint by methods that see angles have those of the file.
+             */
+            rotation?: ("quaternion" | "euler") | null;
+            /**
+             * Shared Tangents
+             * @description Use one tangent per key instead of two: curves have no corners at keys.
+             * @default false
+             */
+            shared_tangents: boolean;
             /**
              * Stride
              * @description Positions of every stride-th frame.
@@ -869,7 +1012,8 @@ export interface components {
         };
         /**
          * ExportOptions
-         * @description What to export of one clip: the capture, curves through ``frames`` or a number of ``keys``, or a draft.
+         * @description What to export of one clip: the capture, curves through ``frames``, ``joint_keys`` or a number of ``keys``, or a
+         *     draft.
          */
         ExportOptions: {
             /** Draft */
@@ -881,16 +1025,22 @@ export interface components {
             format: string;
             /**
              * Frames
-             * @description Keys; None: every frame, or the draft's.
+             * @description Keys that all joints share.
              */
             frames?: number[] | null;
             /**
              * Interpolation
-             * @description In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.
-             * @default bezier
-             * @enum {string}
+             * @description In-betweens: cubic curves fitted to the capture (bezier, the default), natural splines (the default for keys per joint by methods that see angles), or straight lines.
              */
-            interpolation: "bezier" | "natural" | "linear";
+            interpolation?: ("bezier" | "natural" | "linear") | null;
+            /** @description Keys of its own for every joint. */
+            joint_keys?: components["schemas"]["JointKeysSpec"] | null;
+            /**
+             * Jump Penalty
+             * @description Weight of corners at keys in the fit: 0 none, 0.01 high.
+             * @default 0
+             */
+            jump_penalty: number;
             /**
              * Keys
              * @description Number of keys; None: every frame.
@@ -909,6 +1059,29 @@ export interface components {
              * @default false
              */
             lossless: boolean;
+            /**
+             * Polish
+             * @description Refit all tangents together to the world positions of joints. Default where possible.
+             */
+            polish?: boolean | null;
+            /**
+             * Polish Weights
+             * @description Weight of a joint, body part or group in --polish. Default: feet=3. May be given several times.
+             */
+            polish_weights?: {
+                [key: string]: number;
+            } | null;
+            /**
+             * Rotation
+             * @description Store rotations as quaternions (the default), or as Euler angles in each joint's best order; keys per joint by methods that see angles have those of the file.
+             */
+            rotation?: ("quaternion" | "euler") | null;
+            /**
+             * Shared Tangents
+             * @description Use one tangent per key instead of two: curves have no corners at keys.
+             * @default false
+             */
+            shared_tangents: boolean;
             /**
              * Theme
              * @description The colour of the background.
@@ -1144,33 +1317,103 @@ export interface components {
             parent: number;
         };
         /**
+         * JointKeysSpec
+         * @description How every joint gets keys of its own; without a number or a tolerance the method decides.
+         */
+        JointKeysSpec: {
+            /**
+             * Excluded
+             * @description Frames that must not be keys.
+             * @default []
+             */
+            excluded: number[];
+            /**
+             * Keys
+             * @description Number of keys of each joint.
+             */
+            keys?: number | null;
+            /**
+             * Method
+             * @description Selection method.
+             * @default salient
+             */
+            method: string;
+            /**
+             * Options
+             * @description Of the method: objective, cost, ...; others: the best for the clip in interactive time.
+             */
+            options?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * Pins
+             * @description Frames that must be keys.
+             * @default []
+             */
+            pins: number[];
+            /**
+             * Tolerance Mm
+             * @description Fewest keys whose curves keep every joint within this error, on a figure of 1.7 m; none: within 1 % of the height, as automatic keys.
+             */
+            tolerance_mm?: number | null;
+        };
+        /**
          * KeysDraft
-         * @description Curves through ``frames``, edited by ``steps``, with the share ``residual`` of the captured detail added.
+         * @description Curves through keys, edited by ``steps``, with the share ``residual`` of the captured detail added.
          */
         KeysDraft: {
             /**
              * Frames
-             * @description Frames of keys.
+             * @description Keys that all joints share.
              */
-            frames: number[];
+            frames?: number[] | null;
             /**
              * Interpolation
-             * @description In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.
-             * @default bezier
-             * @enum {string}
+             * @description In-betweens: cubic curves fitted to the capture (bezier, the default), natural splines (the default for keys per joint by methods that see angles), or straight lines.
              */
-            interpolation: "bezier" | "natural" | "linear";
+            interpolation?: ("bezier" | "natural" | "linear") | null;
+            /** @description Keys of its own for every joint. */
+            joint_keys?: components["schemas"]["JointKeysSpec"] | null;
+            /**
+             * Jump Penalty
+             * @description Weight of corners at keys in the fit: 0 none, 0.01 high.
+             * @default 0
+             */
+            jump_penalty: number;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
              */
             kind: "keys";
             /**
+             * Polish
+             * @description Refit all tangents together to the world positions of joints. Default where possible.
+             */
+            polish?: boolean | null;
+            /**
+             * Polish Weights
+             * @description Weight of a joint, body part or group in --polish. Default: feet=3. May be given several times.
+             */
+            polish_weights?: {
+                [key: string]: number;
+            } | null;
+            /**
              * Residual
              * @description Share of the captured detail that is added: 0 none, 1 all.
              * @default 0
              */
             residual: number;
+            /**
+             * Rotation
+             * @description Store rotations as quaternions (the default), or as Euler angles in each joint's best order; keys per joint by methods that see angles have those of the file.
+             */
+            rotation?: ("quaternion" | "euler") | null;
+            /**
+             * Shared Tangents
+             * @description Use one tangent per key instead of two: curves have no corners at keys.
+             * @default false
+             */
+            shared_tangents: boolean;
             /**
              * Steps
              * @description Applied one after another.
@@ -1263,8 +1506,18 @@ export interface components {
         LibraryInfo: {
             /** Bytes */
             bytes: number;
+            /**
+             * Curve Options
+             * @description How curves are fitted through keys.
+             */
+            curve_options: components["schemas"]["OptionDescription"][];
             /** Duration S */
             duration_s: number;
+            /**
+             * Feature Options
+             * @description What every method sees of the motion.
+             */
+            feature_options: components["schemas"]["OptionDescription"][];
             /** Formats */
             formats: components["schemas"]["FormatRow"][];
             /** Import Formats */
@@ -1313,11 +1566,13 @@ export interface components {
             /** Name */
             name: string;
             /** Options */
-            options: string[];
+            options: components["schemas"]["OptionDescription"][];
             /** Paper */
             paper: string;
             /** Summary */
             summary: string;
+            /** Takes Pins */
+            takes_pins: boolean;
         };
         /**
          * Mirror
@@ -1373,6 +1628,43 @@ export interface components {
              * @description A frame, from 0.
              */
             to: number;
+        };
+        /**
+         * OptionDescription
+         * @description An option as a form shows it. The API takes the class as it is.
+         */
+        OptionDescription: {
+            /** Above */
+            above?: number | null;
+            /**
+             * Choices
+             * @description The values of a choice.
+             * @default []
+             */
+            choices: string[];
+            /**
+             * Default
+             * @description None: decided by the clip and the other options.
+             */
+            default: string | number | boolean | null;
+            /** Help */
+            help: string;
+            /**
+             * Kind
+             * @enum {string}
+             */
+            kind: "choice" | "flag" | "integer" | "number";
+            /** Max Value */
+            max_value?: number | null;
+            /** Min Value */
+            min_value?: number | null;
+            /** Name */
+            name: string;
+            /**
+             * Unit
+             * @description Of a number; empty: none.
+             */
+            unit: string;
         };
         /**
          * Paste
@@ -1467,6 +1759,38 @@ export interface components {
                 number,
                 number
             ] | null;
+        };
+        /**
+         * RefineRow
+         * @description A joint in the table of curve refinement, which counts frames at 30 fps.
+         */
+        RefineRow: {
+            /** Joint */
+            joint: string;
+            /**
+             * Keys
+             * @description After reduction.
+             */
+            keys: number;
+            /** Keys Per Axis */
+            keys_per_axis: number[];
+            /**
+             * Max Error Ratio
+             * @description Largest error of the spline, as a share of the amplitude of an axis.
+             */
+            max_error_ratio: number;
+            /** N Frames */
+            n_frames: number;
+            /**
+             * Overlap
+             * @description Frames that are keys on any axis.
+             */
+            overlap: number;
+            /**
+             * Removed Ratio
+             * @description Share of the frames that are no keys, 0 to 1.
+             */
+            removed_ratio: number;
         };
         /**
          * RenameRequest
@@ -1697,11 +2021,38 @@ export interface components {
         SelectionRequest: {
             /**
              * Interpolation
-             * @description In-betweens: cubic curves fitted to the capture, natural splines, or straight lines.
-             * @default bezier
-             * @enum {string}
+             * @description In-betweens: cubic curves fitted to the capture (bezier, the default), natural splines (the default for keys per joint by methods that see angles), or straight lines.
              */
-            interpolation: "bezier" | "natural" | "linear";
+            interpolation?: ("bezier" | "natural" | "linear") | null;
+            /**
+             * Jump Penalty
+             * @description Weight of corners at keys in the fit: 0 none, 0.01 high.
+             * @default 0
+             */
+            jump_penalty: number;
+            /**
+             * Polish
+             * @description Refit all tangents together to the world positions of joints. Default where possible.
+             */
+            polish?: boolean | null;
+            /**
+             * Polish Weights
+             * @description Weight of a joint, body part or group in --polish. Default: feet=3. May be given several times.
+             */
+            polish_weights?: {
+                [key: string]: number;
+            } | null;
+            /**
+             * Rotation
+             * @description Store rotations as quaternions (the default), or as Euler angles in each joint's best order; keys per joint by methods that see angles have those of the file.
+             */
+            rotation?: ("quaternion" | "euler") | null;
+            /**
+             * Shared Tangents
+             * @description Use one tangent per key instead of two: curves have no corners at keys.
+             * @default false
+             */
+            shared_tangents: boolean;
             spec: components["schemas"]["SelectionSpec"];
             /**
              * Tolerance Mm
@@ -1721,7 +2072,7 @@ export interface components {
         };
         /**
          * SelectionSpec
-         * @description A method with its options, without the number of keys.
+         * @description How keys that all joints share are selected, without their number.
          *
          *     Frames count from 0; ``first_frame`` and ``last_frame`` are both inclusive.
          */
@@ -1732,6 +2083,11 @@ export interface components {
              * @default []
              */
             excluded: number[];
+            /**
+             * Features
+             * @description Features of the poses. Default: those of the method.
+             */
+            features?: ("world" | "root_matched" | "unmatched" | "parent_relative" | "euler") | null;
             /**
              * First Frame
              * @description First frame of the range.
@@ -1760,7 +2116,7 @@ export interface components {
             method: string;
             /**
              * Options
-             * @description Of the method: objective, cost, ...; None: the best for the clip in interactive time.
+             * @description Of the method: objective, cost, ...; others: the best for the clip in interactive time.
              */
             options?: {
                 [key: string]: unknown;
@@ -2324,6 +2680,51 @@ export interface operations {
                 };
                 content: {
                     "application/vnd.keypose.arrays": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_curve_picture: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description sha256 of the clip's content */
+                clip: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CurvePictureRequest"];
+            };
+        };
+        responses: {
+            /** @description The picture. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/svg+xml": unknown;
+                };
+            };
+            /** @description The request is invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Any other error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
                 };
             };
         };

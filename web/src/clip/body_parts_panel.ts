@@ -1,69 +1,93 @@
-/** Weights for the body parts. */
+/** Weights for the root, the body parts and single joints. */
 
 import { fill, h } from "../ui/dom";
 import { toLabel } from "../ui/format";
-import { button, section, slider } from "./controls";
-import { formatWeights, MAX_WEIGHT, parseWeights } from "./settings";
+import { button, type Slider, section, slider } from "./controls";
+import { formatWeights, JOINT, MAX_WEIGHT, parseWeights } from "./settings";
 import type { ClipState } from "./state";
 
 const UPDATE_DELAY_MS = 160; // keys are requested when the slider has stopped moving
 
 export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
   const note = h("span", { class: "note" });
-  const bodyParts = state.bodyParts.filter((bodyPart) => bodyPart.name in state.details.joint_groups);
-  if (!bodyParts.length)
-    return section(
-      "Body parts",
-      { folded: true },
-      h("p", {
-        class: "note",
-        text: "No body parts were recognised in this skeleton, so all joints have the same weight.",
-      }),
-    );
   let timer = 0;
   const weights = parseWeights(state.settings.weights);
+  const sliders: { control: Slider; weight: () => number; standard: (() => string) | null }[] = [];
   const update = () => {
     clearTimeout(timer);
     timer = window.setTimeout(() => state.url.set({ weights: formatWeights(weights) }), UPDATE_DELAY_MS);
   };
-  const sliders = bodyParts.map((bodyPart) => {
-    const control = slider(toLabel(bodyPart.name), {
+  const show = () => {
+    for (const { control, weight, standard } of sliders) control.set(weight(), standard?.() || undefined);
+  };
+
+  /** A slider for a weight in the address; `fallback` is what applies without it. */
+  const weightSlider = (label: string, name: string, fallback: () => number, standard: (() => string) | null) => {
+    const control = slider(label, {
       min: 0,
       max: MAX_WEIGHT,
       step: 0.25,
       format: (weight) => (weight === 0 ? "Ignored" : `× ${weight}`),
       onInput: (weight) => {
-        if (weight === 1) weights.delete(bodyPart.name);
-        else weights.set(bodyPart.name, weight);
+        if (weight === fallback() && !standard) weights.delete(name);
+        else weights.set(name, weight);
+        show();
         update();
       },
     });
-    return { part: bodyPart, control };
+    const text = standard && (() => (weights.has(name) ? "" : standard()));
+    sliders.push({ control, weight: () => weights.get(name) ?? fallback(), standard: text });
+    return control.element;
+  };
+
+  const parts = state.bodyParts.map((part) => {
+    const ofPart = weightSlider(toLabel(part.name), part.name, () => 1, null);
+    const ofJoints = part.joints.map((joint) =>
+      weightSlider(joint, `${JOINT}${joint}`, () => weights.get(part.name) ?? 1, null),
+    );
+    const isChanged = part.joints.some((joint) => weights.has(`${JOINT}${joint}`));
+    const joints = h(
+      "details",
+      { class: "joint-weights", open: isChanged },
+      h("summary", { text: `Joints of ${toLabel(part.name).toLowerCase()}` }),
+      ...ofJoints,
+    );
+    return h("div", { class: "part-weights" }, ofPart, joints);
   });
+  const root = state.details.joints.findIndex(({ parent }) => parent < 0);
+  const rootName = state.jointNames[root] ?? "";
+  const partOfRoot = state.bodyParts.find(({ joints }) => joints.includes(rootName));
+  const rootSlider =
+    rootName &&
+    weightSlider(
+      `Root (${rootName})`,
+      `${JOINT}${rootName}`,
+      () => (partOfRoot && weights.get(partOfRoot.name)) ?? 1,
+      () => (partOfRoot && weights.has(partOfRoot.name) ? "" : "Method's default"),
+    );
+
   const ignoredNote = h("p", { class: "note", text: "All body parts are ignored, so that all joints count the same." });
+  const unusedNote = h("p", { class: "note", text: "Keys of each joint do not depend on weights." });
   const reset = button("Reset weights", null, () => state.url.set({ weights: [] }), "small");
   cleanups.push(
     state.url.values.watchNow((settings) => {
       weights.clear();
-      for (const [bodyPart, weight] of parseWeights(settings.weights)) weights.set(bodyPart, weight);
-      for (const { part: bodyPart, control } of sliders) control.set(weights.get(bodyPart.name) ?? 1);
+      for (const [name, weight] of parseWeights(settings.weights)) weights.set(name, weight);
+      show();
       fill(note, weights.size ? `${weights.size} changed` : "");
       ignoredNote.hidden = state.bodyParts.some(({ name }) => weights.get(name) !== 0);
+      unusedNote.hidden = !state.isPerJoint;
       reset.hidden = !weights.size;
     }),
     () => clearTimeout(timer),
   );
   const explanation = h("p", {
     class: "note",
-    text: "The curves follow body parts with a higher weight more closely.",
+    text: "The curves follow body parts and joints with a higher weight more closely.",
   });
-  const body = h(
-    "div",
-    { class: "weights" },
-    explanation,
-    ...sliders.map(({ control }) => control.element),
-    ignoredNote,
-    reset,
+  return section(
+    "Body parts",
+    { folded: !weights.size, note },
+    h("div", { class: "weights" }, explanation, unusedNote, rootSlider || null, ...parts, ignoredNote, reset),
   );
-  return section("Body parts", { folded: !weights.size, note }, body);
 }

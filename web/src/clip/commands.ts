@@ -5,6 +5,7 @@ import type { Timeline } from "../timeline/timeline";
 import type { Command } from "../ui/commands";
 import { cameraCommands } from "./camera";
 import { isButtonFocused } from "./controls";
+import { openJointCurves } from "./joint_keys_panel";
 import { searchPose, searchRange, searchSimilar } from "./pins_panel";
 import type { Playback } from "./playback";
 import type { SelectionController } from "./selection_controller";
@@ -102,8 +103,15 @@ export function buildCommands({
     { title: "Clear all pins", run: () => state.url.set({ pins: null }), enabled: () => !!state.settings.pins?.length },
     ...state.clip.library.methods.map(({ name }) => ({
       title: `Method: ${name}`,
-      run: () => state.url.set({ method: name }),
+      run: () => state.url.set({ method: name, options: [] }),
     })),
+    { title: "Keys of whole poses", run: () => state.url.set({ per: "pose" }) },
+    { title: "Keys of each joint", run: () => state.url.set({ per: "joint" }) },
+    {
+      title: "Curves of joints…",
+      run: () => void openJointCurves(state, selection),
+      enabled: () => state.keys.value.length > 0,
+    },
   ];
   const view: Command[] = [
     ...VIEW_MODES.map((mode, n) => ({

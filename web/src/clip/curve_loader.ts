@@ -7,11 +7,13 @@ import { fetchArrays } from "../api/client";
 import type { Packet } from "../api/packet";
 import { Signal } from "../state/signal";
 import { LatestOnly } from "./latest_only";
+import type { CurveSettings, JointKeysSpec } from "./settings";
 import { type Curves, type CurvesHeader, parseTrack } from "./state";
 
 export interface CurveRequest {
-  frames: readonly number[];
-  interpolation: "bezier" | "natural" | "linear";
+  frames?: readonly number[];
+  joint_keys?: JointKeysSpec; // keys of its own for every joint
+  curves: CurveSettings;
   residual: number;
 }
 
@@ -45,7 +47,7 @@ export class CurveLoader {
         await null; // by then everything else that depends on the keys has been requested
         await this.waitFor();
         const request = this.#current ?? first; // the keys may have changed meanwhile
-        return { curves: await this.#fetch(request, signal), request };
+        return { curves: await this.#fetch(request, hasPolish(request), signal), request };
       },
       ({ curves, request }) => this.#show(curves, request),
       (error) => this.#fail(error),
@@ -111,7 +113,7 @@ export class CurveLoader {
     this.#abort = new AbortController();
     const { signal } = this.#abort;
     try {
-      const curves = await this.#fetch({ ...request, polish: true }, signal);
+      const curves = await this.#fetch(request, false, signal);
       if (signal.aborted) return;
       this.#onLoad(curves);
       this.quality.value = "final";
@@ -122,19 +124,27 @@ export class CurveLoader {
     }
   }
 
-  async #fetch(body: CurveRequest & { polish?: boolean }, signal: AbortSignal): Promise<Curves> {
+  async #fetch({ curves, ...request }: CurveRequest, quick: boolean, signal: AbortSignal): Promise<Curves> {
+    const body = { ...request, ...curves, quick };
     return parseCurves(await fetchArrays<CurvesHeader>(this.#path, { body, signal }));
   }
 }
 
-/** Only Bézier curves have a polished fit. */
-function hasPolish({ interpolation }: CurveRequest): boolean {
-  return interpolation === "bezier";
+/** Whether the curves have a quick fit first. Those of joints with keys of their own are not polished. */
+function hasPolish({ curves, joint_keys: jointKeys }: CurveRequest): boolean {
+  return curves.interpolation === "bezier" && jointKeys === undefined && curves.polish !== false;
 }
 
 /** Converts a packet to curves. */
 export function parseCurves(packet: Packet<CurvesHeader>): Curves {
   const { per_frame_mm: mean, max_per_frame_mm: max } = packet.arrays as Record<string, Float32Array | undefined>;
-  const { score, extremes } = packet.header;
-  return { track: parseTrack(packet), errors: mean && max ? { mean, max } : null, score, extremes: extremes ?? [] };
+  const { score, extremes, joint_keys: jointKeys, refine } = packet.header;
+  return {
+    track: parseTrack(packet),
+    errors: mean && max ? { mean, max } : null,
+    score,
+    extremes: extremes ?? [],
+    jointKeys: jointKeys ?? null,
+    refine: refine ?? null,
+  };
 }

@@ -20,6 +20,7 @@ import {
   hasTolerance,
   unavailableReason,
 } from "./formats";
+import { buildCurveSettings, buildJointKeysSpec } from "./settings";
 import type { ClipState } from "./state";
 
 /** Opens the dialog. If there is a draft, it can be exported too. */
@@ -36,7 +37,7 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
     "Version to export",
     [
       ["capture", "Capture"],
-      ["keys", state.keys.value.length ? countOf(state.keys.value.length, "key") : "Keys"],
+      ["keys", keysTitle(state)],
       ...(draft ? ([["draft", draft.kind === "keys" ? "Edited keys" : "Edited swings"]] as const) : []),
     ],
     (value) => {
@@ -135,15 +136,28 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
   }
 }
 
+function keysTitle({ keys, isPerJoint }: ClipState): string {
+  if (isPerJoint) return "Keys per joint";
+  return keys.value.length ? countOf(keys.value.length, "key") : "Keys";
+}
+
 function defaultFormat(formats: readonly Format[], source: ExportSource): Format | undefined {
   const preferred = source === "capture" ? ".bvh" : ".glb";
   return formats.find(({ suffix }) => suffix === preferred) ?? formats.find(({ install_command: command }) => !command);
 }
 
 /** Keys displayed with captured detail are exported with it, as an edit without steps; null without detail. */
-function keysWithDetail({ settings, keys }: ClipState): Draft | null {
-  const { interpolation, residual } = settings;
-  return residual ? { kind: "keys", frames: keys.value, interpolation, residual, steps: [] } : null;
+function keysWithDetail(state: ClipState): Draft | null {
+  const { residual } = state.settings;
+  return residual ? ({ ...displayedKeys(state), kind: "keys", residual, steps: [] } as Draft) : null;
+}
+
+/** The displayed keys and curves. */
+function displayedKeys({ settings, keys, details, clip, isPerJoint }: ClipState) {
+  const curves = buildCurveSettings(settings, clip.library);
+  return isPerJoint
+    ? { ...curves, joint_keys: buildJointKeysSpec(settings, details, clip.library) }
+    : { ...curves, frames: keys.value };
 }
 
 /** `tolerance`: the largest error of a frame in mm; 0 for the default. */
@@ -157,8 +171,8 @@ function buildRequest(
   if (format.content === "swings" && choice.source === "keys") return request; // swings are always those of the capture
   if (choice.draft) request.draft = choice.draft;
   else if (choice.source === "keys") {
-    request.frames = state.keys.value;
-    request.interpolation = state.settings.interpolation;
+    const isStrip = format.content === "strip"; // of the poses that are displayed, those of the selected joint
+    Object.assign(request, isStrip ? { frames: state.keys.value } : displayedKeys(state));
   }
   if (hasTolerance(format, choice)) {
     if (tolerance === "lossless") request.lossless = true;

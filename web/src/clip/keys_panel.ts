@@ -7,11 +7,14 @@ import { bodyPartsSection } from "./body_parts_panel";
 import { button, captureArrowKeys, detailSlider, fieldWithLabel, section, segmentedControl } from "./controls";
 import { CostCurve } from "./cost_curve";
 import type { CurveQuality } from "./curve_loader";
+import { jointKeysControls } from "./joint_keys_panel";
+import { curveOptionsForm, methodOptionsSection } from "./method_options";
 import { pinsSection } from "./pins_panel";
 import type { SelectionController } from "./selection_controller";
-import { type KeyTarget, keyTarget } from "./settings";
+import { interpolationOf, type KeyTarget, keyTarget, OPTIMAL_METHOD } from "./settings";
 import type { ClipState, Score } from "./state";
 
+const MAX_JOINT_KEYS = 200; // of the slider, for keys of each joint
 const FAR_MM = 20; // keys with a larger error are far from the capture
 const METHOD_LABELS: Record<string, string> = { salient: "salient (recommended)" };
 const COST_LABELS: Record<string, string> = {
@@ -79,12 +82,11 @@ export function keysPanel(
     state.url.values.watchNow((settings) => {
       const target = keyTarget(settings);
       targetControl.set(target.by);
+      showCount();
       toleranceRow.hidden = target.by !== "tolerance";
       if (target.by === "tolerance") tolerance.value = String(target.mm);
     }),
     state.ladder.watchNow((ladder) => {
-      range.min = number.min = String(ladder?.min ?? 2);
-      range.max = number.max = String(ladder?.max ?? 2);
       curve.show(ladder);
       showCount();
     }),
@@ -118,7 +120,7 @@ export function keysPanel(
     status.classList.toggle("failed", failure !== undefined);
     fill(status, text, isStale && " The view still shows the previous keys.");
     retrySelection.hidden = !hasStopped;
-    range.disabled = number.disabled = !state.ladder.value;
+    range.disabled = number.disabled = !state.ladder.value && !state.isPerJoint;
   }
 
   /** Marks quick figures, and figures of earlier keys, as approximate until the final ones are loaded. */
@@ -138,12 +140,16 @@ export function keysPanel(
 
   function showCount(): void {
     const keys = state.keys.value.length;
+    const ladder = state.ladder.value;
+    range.min = number.min = String(ladder?.min ?? 2);
+    range.max = number.max = String(ladder?.max ?? (state.isPerJoint ? Math.min(state.nFrames, MAX_JOINT_KEYS) : 2));
     number.value = range.value = keys ? String(keys) : "";
     range.setAttribute("aria-valuetext", countOf(keys, "key"));
     unitLabel.textContent = keys === 1 ? "key" : "keys";
-    totalLabel.textContent = `of ${countOf(state.nFrames, "frame")}`;
+    const joint = state.isPerJoint && state.jointKeys.value ? `${state.jointNames[state.shownJoint]}, ` : "";
+    totalLabel.textContent = `of ${joint}${countOf(state.nFrames, "frame")}`;
     curve.markCount(keys);
-    range.disabled = number.disabled = !state.ladder.value;
+    range.disabled = number.disabled = !state.ladder.value && !state.isPerJoint;
   }
 
   const countRow = h("div", { class: "key-count" }, number, unitLabel, totalLabel);
@@ -153,6 +159,7 @@ export function keysPanel(
     section(
       "Number of keys",
       {},
+      ...jointKeysControls(state, selection, cleanups),
       targetControl.element,
       countRow,
       range,
@@ -165,9 +172,10 @@ export function keysPanel(
       curve.element,
     ),
     methodSection(state, cleanups),
+    methodOptionsSection(state, cleanups),
     bodyPartsSection(state, cleanups),
     pinsSection(state, cleanups),
-    inbetweenSection(state, cleanups),
+    inbetweenSection(state, selection, cleanups),
   );
   return { element, stop: () => cleanups.forEach((stop) => void stop()) };
 }
@@ -202,8 +210,13 @@ function scoreRows(score: Score, state: ClipState): HTMLElement[] {
           ),
         ]
       : []),
-    ...(max_outside_flips_mm > FAR_MM ? [farRow(state, row)] : []),
+    ...(max_outside_flips_mm > FAR_MM && canSelectWithin(state) ? [farRow(state, row)] : []),
   ];
+}
+
+/** Whether there are keys within a tolerance: those of each joint only by the method that measures their curves. */
+function canSelectWithin({ isPerJoint, settings }: ClipState): boolean {
+  return !isPerJoint || settings.method === OPTIMAL_METHOD;
 }
 
 /** Offers the number of keys that are close to the capture; if it is not known yet, a tolerance. */
@@ -227,7 +240,7 @@ function methodSection(state: ClipState, cleanups: (() => void)[]): HTMLElement 
   const select = h("select", { class: "field" }, ...options);
   const summary = h("p", { class: "note" });
   const cost = h("p", { class: "note" });
-  select.addEventListener("change", () => state.url.set({ method: select.value }));
+  select.addEventListener("change", () => state.url.set({ method: select.value, options: [] }));
   cleanups.push(
     state.url.values.watchNow(({ method }) => {
       select.value = method;
@@ -247,7 +260,7 @@ function methodSection(state: ClipState, cleanups: (() => void)[]): HTMLElement 
 }
 
 /** How the motion is interpolated between keys. */
-function inbetweenSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
+function inbetweenSection(state: ClipState, selection: SelectionController, cleanups: (() => void)[]): HTMLElement {
   const interpolationControl = segmentedControl(
     "In-betweens",
     [
@@ -260,9 +273,10 @@ function inbetweenSection(state: ClipState, cleanups: (() => void)[]): HTMLEleme
   const residual = detailSlider((share) => state.url.set({ residual: share || null }));
   cleanups.push(
     state.url.values.watchNow((settings) => {
-      interpolationControl.set(settings.interpolation);
+      interpolationControl.set(interpolationOf(settings));
       residual.set(Math.round(100 * (settings.residual ?? 0)));
     }),
   );
-  return section("In-betweens", { folded: true }, interpolationControl.element, residual.element);
+  const options = curveOptionsForm(state, selection, cleanups);
+  return section("In-betweens", { folded: true }, interpolationControl.element, residual.element, options);
 }

@@ -3,8 +3,20 @@ import type { Schema } from "../api/client";
 import { readQuery } from "../state/url";
 import { Ladder, type LadderData } from "./ladder";
 import { LatestOnly } from "./latest_only";
+import { readOption } from "./option_form";
 import { advance } from "./playback";
-import { buildSelectionSpec, FIELDS, formatWeights, keyTarget, parseWeights, type Settings } from "./settings";
+import {
+  buildCurveSettings,
+  buildJointKeysSpec,
+  buildSelectionSpec,
+  changeText,
+  FIELDS,
+  formatWeights,
+  interpolationOf,
+  keyTarget,
+  parseWeights,
+  type Settings,
+} from "./settings";
 import { selectEvenly } from "./strip_layout";
 
 function ladderData(change: Partial<LadderData>): LadderData {
@@ -153,11 +165,25 @@ describe("the selection spec of an address", () => {
     { name: "head", joints: ["skull"] },
     { name: "left_arm", joints: ["upper", "lower"] },
   ];
+  const number = { kind: "number", help: "", unit: "", default: 0.5, min_value: 0 } as const;
+  const options = [
+    { ...number, name: "limit_mm" },
+    { ...number, name: "cost", kind: "choice", choices: ["chord", "inbetween"], default: "chord" },
+    { ...number, name: "loop", kind: "flag", default: false },
+    { ...number, name: "min_gap_frames", kind: "integer", default: 1, min_value: 1 },
+  ] as const;
   const methods = [
-    { name: "salient", options: ["pins"] },
-    { name: "uniform", options: [] },
+    { name: "salient", takes_pins: true, options },
+    { name: "uniform", takes_pins: false, options: [] },
   ];
-  const library = { methods } as unknown as Schema["LibraryInfo"];
+  const library = {
+    methods,
+    feature_options: [{ ...number, name: "smoothing_s" }],
+    curve_options: [
+      { ...number, name: "interpolation", kind: "choice", choices: ["bezier"] },
+      { ...number, name: "jump_penalty" },
+    ],
+  } as unknown as Schema["LibraryInfo"];
   const read = (query: string) => readQuery(FIELDS, query) as Settings;
   const spec = (query: string, parts = bodyParts) => buildSelectionSpec(read(query), details, library, parts);
 
@@ -176,7 +202,58 @@ describe("the selection spec of an address", () => {
     expect(spec("?weights=head:0,torso:0,left_arm:0").joints).toBe(null); // nothing left: all joints
     const withRest = [...bodyParts, { name: "other", joints: ["tail", "hat"] }]; // which the server does not know
     expect(spec("?weights=head:0,left_arm:0", withRest).joints).toEqual(["torso", "tail", "hat"]);
-    expect(formatWeights(parseWeights(["head:0", "torso:1", "nonsense", "left_arm:9"]))).toEqual(["head:0"]);
+    expect(formatWeights(parseWeights(["head:0", "torso:1", "nonsense", "left_arm:99"]))).toEqual(["head:0"]);
+  });
+
+  it("passes weights of joints, whose names may hold any character", () => {
+    const named = [{ name: "torso", joints: ["a:hips", "b,%"] }, bodyParts[1]!, bodyParts[2]!];
+    const weights = new Map([["joint.a:hips", 3], ["joint.b,%", 0]]); // biome-ignore format: one look
+    expect(parseWeights(formatWeights(weights))).toEqual(weights);
+    const { joints, weights: passed } = spec(`?weights=${encodeURIComponent(formatWeights(weights).join(","))}`, named);
+    expect(joints).toEqual(["a:hips", "head", "left_arm"]);
+    expect(passed).toEqual({ "a:hips": 3 });
+    // a joint keeps its own weight in a body part with another one, even 1
+    expect(spec("?weights=left_arm:2,joint.upper:1").weights).toEqual({ left_arm: 2, upper: 1 });
+    expect(spec("?weights=left_arm:0,joint.upper:1.5")).toMatchObject({
+      joints: ["torso", "head", "upper"],
+      weights: { upper: 1.5 },
+    });
+    expect(Object.keys(spec("?weights=joint.upper:3,left_arm:2").weights!)).toEqual(["left_arm", "upper"]);
+  });
+
+  it("passes the options that the server declares, with their types", () => {
+    expect(spec("?options=limit_mm:0.5,cost:inbetween,loop:1,min_gap_frames:3").options).toEqual({
+      limit_mm: 0.5,
+      cost: "inbetween",
+      loop: true,
+      min_gap_frames: 3,
+    });
+    expect(spec("?options=limit_mm:-1,cost:none,loop:yes,min_gap_frames:1.5,unknown:3").options).toBe(null);
+    expect(spec("?features=smoothing_s:0.2").smoothing_s).toBe(0.2);
+    expect(buildCurveSettings(read("?curves=jump_penalty:0.1,interpolation:linear"), library)).toEqual({
+      interpolation: "bezier",
+      jump_penalty: 0.1,
+    });
+    expect(changeText(["cost:chord"], "limit_mm", "3")).toEqual(["cost:chord", "limit_mm:3"]);
+    expect(changeText(["cost:chord", "limit_mm:3"], "cost", null)).toEqual(["limit_mm:3"]);
+  });
+
+  it("describes what is expected of an option", () => {
+    const expected = (name: string, text: string) =>
+      readOption(options.find((each) => each.name === name)! as never, text);
+    expect(expected("limit_mm", "-1")).toEqual({ expected: "a number of at least 0" });
+    expect(expected("min_gap_frames", "1.5")).toEqual({ expected: "a whole number of at least 1" });
+    expect(expected("cost", "none")).toEqual({ expected: "one of chord, inbetween" });
+  });
+
+  it("gives every joint keys of its own, with natural splines where a method sees angles", () => {
+    const keys = (query: string) => buildJointKeysSpec(read(query), details, library);
+    expect(keys("?per=joint&keys=7&pins=3")).toMatchObject({ keys: 7, tolerance_mm: null, pins: [3] });
+    expect(keys("?per=joint&tolerance=2.5")).toMatchObject({ keys: null, tolerance_mm: 2.5 });
+    expect(interpolationOf(read("?per=joint&method=refine"))).toBe("natural");
+    expect(interpolationOf(read("?per=joint"))).toBe("bezier");
+    expect(interpolationOf(read("?method=refine"))).toBe("bezier");
+    expect(interpolationOf(read("?per=joint&method=refine&interpolation=linear"))).toBe("linear");
   });
 
   it("passes pins inside the clip to methods that support them", () => {

@@ -3,9 +3,16 @@
 import { fetchJson, type Schema } from "../api/client";
 import { errorMessage, toSentence } from "../ui/states";
 import { toast } from "../ui/toast";
-import { CurveLoader } from "./curve_loader";
+import { CurveLoader, type CurveQuality } from "./curve_loader";
 import { Ladder } from "./ladder";
-import { buildSelectionSpec, type KeyTarget, keyTarget, type SelectionSpec } from "./settings";
+import {
+  buildCurveSettings,
+  buildJointKeysSpec,
+  buildSelectionSpec,
+  type KeyTarget,
+  keyTarget,
+  type SelectionSpec,
+} from "./settings";
 import type { ClipState } from "./state";
 
 const ESTIMATE_DELAY_MS = 1000; // without keys, until some are shown that are not selected by their curves
@@ -25,11 +32,14 @@ export class SelectionController {
   constructor(state: ClipState) {
     this.#state = state;
     this.curveLoader = new CurveLoader(state.details.hash, (curves) => {
-      if (!this.#isDraftOpen) state.curves.value = curves;
+      if (this.#isDraftOpen || (curves.jointKeys !== null) !== state.isPerJoint) return;
+      state.curves.value = curves;
+      if (curves.jointKeys) this.#showJointKeys(curves.jointKeys);
     });
     this.#stop.push(
       this.curveLoader.quality.watch((quality) => {
-        if (typeof quality === "object") toast(toSentence(errorMessage(quality.error)));
+        if (state.isPerJoint) this.#updateJointStatus(quality);
+        else if (typeof quality === "object") toast(toSentence(errorMessage(quality.error)));
       }),
     );
     this.#stop.push(state.url.values.watch(() => this.update()));
@@ -40,6 +50,14 @@ export class SelectionController {
   update(): void {
     if (this.#isDraftOpen) return;
     const { settings, details, clip } = this.#state;
+    if (this.#state.isPerJoint) {
+      this.#updateJointKeys();
+      return;
+    }
+    if (this.#state.jointKeys.value) {
+      this.#state.jointKeys.value = null;
+      this.#specKey = "";
+    }
     const spec = buildSelectionSpec(settings, details, clip.library, this.#state.bodyParts);
     const specKey = JSON.stringify(spec);
     if (specKey !== this.#specKey) {
@@ -53,6 +71,7 @@ export class SelectionController {
   /** Selects this number of keys. */
   setKeyCount(count: number): void {
     const ladder = this.#state.ladder.value;
+    if (this.#state.isPerJoint) this.#state.url.set({ keys: Math.max(2, Math.round(count)), tolerance: null });
     if (!ladder) return;
     const start = performance.now();
     this.#state.url.set({ keys: ladder.nearestCount(count), tolerance: null });
@@ -69,7 +88,8 @@ export class SelectionController {
 
   /** Stops selecting keys at the user's request; the displayed keys stay. */
   cancel(): void {
-    if (this.#state.ladderStatus.value === "busy") {
+    if (this.#state.isPerJoint) this.curveLoader.stop();
+    else if (this.#state.ladderStatus.value === "busy") {
       this.#abort.abort();
       this.#state.ladderStatus.value = "cancelled";
     } else if (this.#state.isSelecting) {
@@ -82,7 +102,8 @@ export class SelectionController {
   /** Selects keys again after a failure or a cancellation. */
   retry(): void {
     this.#specKey = "";
-    this.update();
+    if (this.#state.isPerJoint) this.curveLoader.retry();
+    else this.update();
   }
 
   dispose(): void {
@@ -123,8 +144,8 @@ export class SelectionController {
 
   /** Selects the fewest keys whose curves stay within a tolerance; null: within 1 % of the height. */
   async #selectWithin(mm: number | null, spec: SelectionSpec): Promise<void> {
-    const { interpolation } = this.#state.settings;
-    const body = { spec, tolerance_mm: mm, interpolation };
+    const curves = buildCurveSettings(this.#state.settings, this.#state.clip.library);
+    const body = { ...curves, spec, tolerance_mm: mm };
     const requestKey = JSON.stringify(body);
     if (requestKey === this.#selectionKey) return;
     this.#abortSelection();
@@ -165,10 +186,41 @@ export class SelectionController {
 
   /** Loads the curves for the current keys. */
   #updateCurves(): void {
-    if (this.#isDraftOpen) return;
+    if (this.#isDraftOpen || this.#state.isPerJoint) return;
     const frames = this.#state.keys.value;
-    const { interpolation, residual } = this.#state.settings;
-    if (frames.length) this.curveLoader.load({ frames, interpolation, residual: residual ?? 0 });
+    const { settings, clip } = this.#state;
+    const curves = buildCurveSettings(settings, clip.library);
+    if (frames.length) this.curveLoader.load({ frames, curves, residual: settings.residual ?? 0 });
+  }
+
+  /** Loads the keys of each joint with their curves, in one request. */
+  #updateJointKeys(): void {
+    const { settings, details, clip, ladder, jointKeys } = this.#state;
+    this.#abort.abort();
+    this.#abortSelection();
+    ladder.value = null;
+    this.curveLoader.load({
+      joint_keys: buildJointKeysSpec(settings, details, clip.library),
+      curves: buildCurveSettings(settings, clip.library),
+      residual: settings.residual ?? 0,
+    });
+    this.#updateJointStatus(this.curveLoader.quality.value);
+    if (jointKeys.value) this.#showJointKeys(jointKeys.value);
+  }
+
+  #showJointKeys(jointKeys: readonly (readonly number[])[]): void {
+    const state = this.#state;
+    state.jointKeys.value = jointKeys;
+    const frames = jointKeys[state.shownJoint] ?? [];
+    if (!isSameFrames(frames, state.keys.value)) state.keys.value = frames;
+  }
+
+  #updateJointStatus(quality: CurveQuality): void {
+    if (this.#isDraftOpen) return;
+    const { ladderStatus } = this.#state;
+    if (quality === "stale") ladderStatus.value = "busy";
+    else if (quality === "cancelled") ladderStatus.value = "cancelled";
+    else ladderStatus.value = typeof quality === "object" ? quality : "ready";
   }
 }
 

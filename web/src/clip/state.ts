@@ -19,11 +19,17 @@ export interface Curves {
   errors: FrameErrors | null;
   score: Score | null;
   extremes: readonly number[];
+  jointKeys: readonly (readonly number[])[] | null; // keys of each joint; null: all joints share the keys
+  refine: readonly RefineRow[] | null; // the table of curve refinement
 }
+
+export type RefineRow = Schema["RefineRow"];
 
 export interface CurvesHeader {
   score: Score | null;
   extremes: readonly number[] | null;
+  joint_keys?: number[][] | null;
+  refine?: RefineRow[] | null;
 }
 
 export type Score = Schema["ScoreFigures"];
@@ -96,6 +102,8 @@ export class ClipState implements PlaybackState {
   readonly selectionStatus = new Signal<"idle" | "busy" | "estimated" | { error: unknown }>("idle");
   readonly keys = new Signal<readonly number[]>([]);
   readonly curves = new Signal<Curves | null>(null);
+  /** Keys of each joint, if every joint has keys of its own. */
+  readonly jointKeys = new Signal<readonly (readonly number[])[] | null>(null);
   readonly bodyParts: readonly Group[];
   readonly jointNames: readonly string[];
 
@@ -107,6 +115,18 @@ export class ClipState implements PlaybackState {
     this.jointNames = clip.details.joints.map((joint) => joint.name);
     this.bodyParts = partition(this.jointNames, clip.details.joint_groups);
     this.frame = new Signal(this.clamp(this.settings.frame ?? 0));
+  }
+
+  /** Whether every joint has keys of its own. */
+  get isPerJoint(): boolean {
+    return this.settings.per === "joint";
+  }
+
+  /** The joint whose keys are shown if every joint has its own: the chosen one, else the one with most keys. */
+  get shownJoint(): number {
+    const chosen = this.jointNames.indexOf(this.settings.joint);
+    const counts = this.jointKeys.value?.map((keys) => keys.length) ?? [];
+    return chosen >= 0 ? chosen : Math.max(0, counts.indexOf(Math.max(...counts)));
   }
 
   get isSelecting(): boolean {

@@ -3,7 +3,7 @@
 import { parseView } from "../player/orbit";
 import { type Fields, isSameList, type UrlState, type Values } from "../state/url";
 import { toast } from "../ui/toast";
-import { parseWeights, type Settings } from "./settings";
+import { findMethod, fittingOptions, JOINT, parseWeights, type Settings } from "./settings";
 import type { ClipState } from "./state";
 
 export interface UrlCorrections<Settings> {
@@ -70,15 +70,30 @@ export function findClipCorrections({
     change.trails = validTrails;
     reasons.push("this clip does not have all of the joints with trails");
   }
-  const weights = parseWeights(settings.weights);
+  const known = new Set([...bodyParts.map(({ name }) => name), ...jointNames.map((name) => `${JOINT}${name}`)]);
   const validWeights = settings.weights.filter((each) => {
-    const [bodyPart, weight] = each.split(":");
-    const isKnown = bodyPart! in clip.details.joint_groups && bodyParts.some(({ name }) => name === bodyPart);
-    return isKnown && (weights.has(bodyPart!) || Number(weight) === 1);
+    const [name] = [...parseWeights([each]).keys()];
+    return name === undefined ? each.endsWith(":1") && known.has(each.slice(0, -2)) : known.has(name);
   });
   if (validWeights.length < settings.weights.length) {
     change.weights = validWeights;
-    reasons.push("some weights of body parts are not valid");
+    reasons.push("some weights of body parts or joints are not valid");
+  }
+  if (settings.joint && !jointNames.includes(settings.joint)) {
+    change.joint = "";
+    reasons.push(`this clip has no joint “${settings.joint}”`);
+  }
+  const { feature_options: featureOptions } = clip.library;
+  for (const [field, options] of [
+    ["options", findMethod(clip.library, change.method ?? method)?.options ?? []],
+    ["features", featureOptions],
+    ["curves", fittingOptions(clip.library)],
+  ] as const) {
+    const names = options.map(({ name }) => name);
+    const valid = settings[field].filter((each) => names.includes(each.split(":")[0]!));
+    if (valid.length === settings[field].length) continue;
+    change[field] = valid;
+    reasons.push(`some ${field} are not known`);
   }
   return { change, reasons };
 }

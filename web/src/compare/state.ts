@@ -72,7 +72,7 @@ export class MethodRun {
     const keys = automaticKeys ?? ladder.framesFor(ladder.maxCountUpTo(count));
     if (keys === this.keys.value) return;
     this.keys.value = keys;
-    this.#curveLoader.load({ frames: keys, interpolation: "bezier", residual: 0 });
+    this.#curveLoader.load({ frames: keys, curves: { interpolation: "bezier" }, residual: 0 });
   }
 
   dispose(): void {

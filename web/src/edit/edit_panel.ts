@@ -4,6 +4,7 @@ import "./edit.css";
 import { ServerUnreachable } from "../api/client";
 import { button } from "../clip/controls";
 import type { SelectionController } from "../clip/selection_controller";
+import { buildCurveSettings } from "../clip/settings";
 import type { ClipState } from "../clip/state";
 import type { Player } from "../player/player";
 import { Signal } from "../state/signal";
@@ -213,7 +214,10 @@ export class EditPanel {
     this.#closeDiscardToast(); // a new draft replaces the discarded one
     state.url.set({ panel: "edit" });
     if (kind === "swings") this.#session.startDraft({ kind, threshold: SWING_THRESHOLD });
-    else this.#session.startDraft({ kind, frames: state.keys.value, interpolation: state.settings.interpolation });
+    else {
+      const curves = buildCurveSettings(state.settings, state.clip.library);
+      this.#session.startDraft({ ...curves, kind, frames: state.keys.value });
+    }
     if (kind === "keys" && !this.#poseTool.isAtKey)
       state.goTo(state.adjacentKey(state.frame.value, -1) ?? state.keys.value[0] ?? 0);
   }

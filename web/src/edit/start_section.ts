@@ -12,6 +12,8 @@ const KEYS_TEXT =
 const SWINGS_TEXT =
   "A swing is one movement of a joint in one direction. Move swings in time, or make them longer, shorter, stronger or weaker.";
 const SAFETY_TEXT = "Edits are saved automatically and can be undone. The captured clip itself is never changed.";
+const PER_JOINT_TEXT =
+  "Every joint has keys of its own, which can be exported. To edit keys here, choose keys that all joints share.";
 const CONFLICT_TEXT = "This edit was also changed in another window. Which version do you want to keep?";
 
 export function startSection(
@@ -19,15 +21,18 @@ export function startSection(
   startDraft: (kind: "keys" | "swings") => void,
   cleanups: (() => void)[],
 ): HTMLElement {
+  const perJointNote = h("p", { class: "note", text: PER_JOINT_TEXT });
   const keys = button("Edit these keys", "key", () => startDraft("keys"), "primary");
   const swings = button("Edit swings", "film", () => startDraft("swings"));
-  cleanups.push(
-    state.keys.watchNow(({ length }) => {
-      keys.disabled = length === 0;
-      keys.lastChild!.textContent = length ? `Edit these ${countOf(length, "key")}` : "Edit these keys";
-      swings.disabled = !state.details.swings.length;
-    }),
-  );
+  cleanups.push(state.keys.watchNow(showKeys), state.jointKeys.watch(showKeys));
+  function showKeys(): void {
+    const { length } = state.keys.value;
+    keys.disabled = length === 0 || state.isPerJoint;
+    keys.lastChild!.textContent =
+      length && !state.isPerJoint ? `Edit these ${countOf(length, "key")}` : "Edit these keys";
+    swings.disabled = !state.details.swings.length;
+    perJointNote.hidden = !state.isPerJoint;
+  }
   const note = (text: string) => h("p", { class: "note", text });
   const title = h("h3", { text: "Edit the motion" });
   return h(
@@ -36,6 +41,7 @@ export function startSection(
     title,
     note(KEYS_TEXT),
     keys,
+    perJointNote,
     note(SWINGS_TEXT),
     swings,
     note(SAFETY_TEXT),

@@ -12,14 +12,16 @@ type Default = "spread_s" | "keep_feet" | "space" | "ripple" | "anchor";
 export type KeyStep = WithDefaults<Schema["KeysDraft"]["steps"][number]>;
 export type SwingStep = WithDefaults<Schema["SwingsDraft"]["steps"][number]>;
 export type Step = KeyStep | SwingStep;
-export type Interpolation = Schema["KeysDraft"]["interpolation"];
+/** Keys that all joints share, and how their curves are fitted. */
+type KeysStart = Omit<Partial<Schema["KeysDraft"]>, "kind" | "frames" | "joint_keys" | "residual" | "steps"> & {
+  kind: "keys";
+  frames: readonly number[];
+};
 
-export type Start =
-  | { kind: "keys"; frames: readonly number[]; interpolation: Interpolation }
-  | { kind: "swings"; threshold: number };
+export type Start = KeysStart | { kind: "swings"; threshold: number };
 
 export type Draft =
-  | { kind: "keys"; frames: readonly number[]; interpolation: Interpolation; residual: number; steps: readonly Step[] }
+  | (KeysStart & { residual: number; steps: readonly Step[] })
   | { kind: "swings"; threshold: number; steps: readonly Step[] };
 
 /** Returns the step for a drag of a bar. */
@@ -57,13 +59,8 @@ export class EditHistory {
   /** Restores the history of a saved draft. */
   static fromSaved(saved: SavedDraft): EditHistory {
     const { draft, n_applied: nApplied } = saved;
-    const { kind } = draft;
-    const start: Start =
-      kind === "keys"
-        ? { kind, frames: draft.frames, interpolation: draft.interpolation }
-        : { kind, threshold: draft.threshold };
-    const residual = kind === "keys" ? draft.residual : 0;
     const { steps } = draft;
+    const { start, residual } = splitDraft(draft);
     const { undo_states: states, undo_index: index } = saved;
     if (states && isValidHistory(states, steps.length) && index != null && states[index]?.n_steps === nApplied)
       return new EditHistory(start, steps, states, index);
@@ -233,4 +230,11 @@ function formatDegrees({
 
 function formatCentimetres(by: readonly number[] | null | undefined): string {
   return by ? `${Number((100 * Math.hypot(...by)).toFixed(1))} cm ` : "";
+}
+
+/** Returns what a draft starts from, and its share of captured detail. */
+function splitDraft(draft: Draft): { start: Start; residual: number } {
+  if (draft.kind === "swings") return { start: { kind: "swings", threshold: draft.threshold }, residual: 0 };
+  const { residual, steps: _steps, ...start } = draft;
+  return { start, residual };
 }

@@ -65,6 +65,7 @@ from keypose.methods.refine.curve import (
     sample_features,
 )
 from keypose.model import Features, Ladder
+from keypose.options import Option
 from keypose.validation import check_number
 
 __all__ = ["METHOD", "RefineRow", "RefineTable", "refine", "refine_table"]
@@ -157,13 +158,24 @@ METHOD = Method(
     ladder=refine,
     feature_kind="euler",
     joints="body",
-    options_help={
-        "threshold": "error above which a key is added, as a fraction of the range between two keys",
-        "min_range": "minimum range between two keys that counts, as a fraction of the amplitude",
-        "straight_range": "maximum range of a straight section, as a fraction of the amplitude; 0: there are none",
-        "straight_s": "minimum duration of a straight section in seconds",
-        "prominence": "prominence from which an extremum is always a key, as a fraction of the amplitude",
-        "jump": "difference from both neighbours above which a frame is always a key, as a fraction of the amplitude",
+    declarations={
+        "threshold": Option(
+            "error above which a key is added, as a fraction of the range between two keys", min_value=0.0
+        ),
+        "min_range": Option(
+            "minimum range between two keys that counts, as a fraction of the amplitude", min_value=0.0
+        ),
+        "straight_range": Option(
+            "maximum range of a straight section, as a fraction of the amplitude; 0: there are none", min_value=0.0
+        ),
+        "straight_s": Option("minimum duration of a straight section in seconds", min_value=0.0),
+        "prominence": Option(
+            "prominence from which an extremum is always a key, as a fraction of the amplitude", min_value=0.0
+        ),
+        "jump": Option(
+            "difference from both neighbours above which a frame is always a key, as a fraction of the amplitude",
+            min_value=0.0,
+        ),
     },
     has_own_count=True,
 )

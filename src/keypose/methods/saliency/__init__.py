@@ -35,9 +35,12 @@ import numpy as np
 from keypose.methods.base import Method, resolve_max_keys
 from keypose.methods.saliency.curves import (
     CUT_SIGMAS,
-    OPTIONS_HELP,
+    DECLARATIONS,
     SIGMA_S,
     Extrema,
+    Extremes,
+    KeysPerCluster,
+    Rank,
     SaliencyOptions,
     build_options,
     curve_saliency,
@@ -58,9 +61,9 @@ def saliency(
     sigma_s: float = SIGMA_S,
     cut_sigmas: float = CUT_SIGMAS,
     min_gap_s: float | None = None,
-    rank: str = "auto",
-    keys_per_cluster: str = "one",
-    extremes: str = "flat",
+    rank: Rank = "auto",
+    keys_per_cluster: KeysPerCluster = "one",
+    extremes: Extremes = "flat",
 ) -> Ladder:
     """Return keys by curve saliency, most important first. ``natural`` is the method's own number of keys if it is at
     most ``max_keys``.
@@ -100,9 +103,9 @@ def saliency_counts(
     sigma_s: float = SIGMA_S,
     cut_sigmas: float = CUT_SIGMAS,
     min_gap_s: float | None = None,
-    rank: str = "auto",
-    keys_per_cluster: str = "one",
-    extremes: str = "flat",
+    rank: Rank = "auto",
+    keys_per_cluster: KeysPerCluster = "one",
+    extremes: Extremes = "flat",
 ) -> SaliencyCounts:
     """Return the numbers of keys per curve, of their union and after thinning, with the options of ``saliency``."""
     options = build_options(
@@ -131,6 +134,6 @@ METHOD = Method(
     ladder=saliency,
     feature_kind="euler",
     joints="body",
-    options_help=OPTIONS_HELP,
+    declarations=DECLARATIONS,
     has_own_count=True,
 )

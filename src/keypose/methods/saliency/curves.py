@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import Bools, Floats
 from keypose.features import gaussian_filter
+from keypose.options import Option
 from keypose.validation import check_choice, check_number
 
 FRAME_S = 1 / 120  # the clips of the paper have 120 fps; its numbers of frames are converted to times
@@ -19,13 +20,23 @@ CUT_SIGMAS = 2.0
 MIN_GAP_S = {"joint": 10 * FRAME_S, "body": 20 * FRAME_S}
 MAX_FRAMES = 1e9  # upper limit of options in frames, more than any take has
 
-OPTIONS_HELP = {
-    "sigma_s": "sigma of the finer Gaussian in seconds; the coarser one has twice that sigma",
-    "cut_sigmas": "number of its own sigmas at which each Gaussian is truncated",
-    "min_gap_s": "minimum time between two keys in seconds; default 10/120 for one joint, 20/120 for several",
-    "rank": "importance: largest S/mean(S) of a curve (joint), root of the sum of S squared (body) or auto",
-    "keys_per_cluster": "keys of a salient range of one curve: its most salient extremum (one) or every extremum (all)",
-    "extremes": "an extremum that lasts several frames counts, as its last frame (flat), or does not count (strict)",
+Rank: TypeAlias = Literal["auto", "joint", "body"]
+KeysPerCluster: TypeAlias = Literal["one", "all"]
+Extremes: TypeAlias = Literal["flat", "strict"]
+
+DECLARATIONS = {
+    "sigma_s": Option("sigma of the finer Gaussian in seconds; the coarser one has twice that sigma", above=0.0),
+    "cut_sigmas": Option("number of its own sigmas at which each Gaussian is truncated", above=0.0),
+    "min_gap_s": Option(
+        "minimum time between two keys in seconds; default 10/120 for one joint, 20/120 for several", min_value=0.0
+    ),
+    "rank": Option("importance: largest S/mean(S) of a curve (joint), root of the sum of S squared (body) or auto"),
+    "keys_per_cluster": Option(
+        "keys of a salient range of one curve: its most salient extremum (one) or every extremum (all)"
+    ),
+    "extremes": Option(
+        "an extremum that lasts several frames counts, as its last frame (flat), or does not count (strict)"
+    ),
 }
 
 ROUNDING_RATIO = 64 * np.finfo(float).eps  # relative to the largest number: smaller differences are rounding
@@ -62,7 +73,7 @@ def build_options(
     """Return the checked options in frames. Sigma is at least so large that the finer window has three frames."""
     cut = check_number("cut_sigmas", cut_sigmas, above=0)
     sigma = check_number("sigma_s", sigma_s, above=0) * fps
-    rank_kind = check_choice("rank", rank, ("auto", "joint", "body"))
+    rank_kind = check_choice("rank", rank, get_args(Rank))
     if rank_kind == "auto":
         rank_kind = "joint" if n_joints == 1 else "body"
     gap_s = MIN_GAP_S[rank_kind] if min_gap_s is None else check_number("min_gap_s", min_gap_s, min_value=0)
@@ -71,8 +82,8 @@ def build_options(
         cut_sigmas=cut,
         min_gap_frames=seconds_to_frames(gap_s, fps),
         rank=rank_kind,
-        keys_per_cluster=check_choice("keys_per_cluster", keys_per_cluster, ("one", "all")),
-        extremes=check_choice("extremes", extremes, ("flat", "strict")),
+        keys_per_cluster=check_choice("keys_per_cluster", keys_per_cluster, get_args(KeysPerCluster)),
+        extremes=check_choice("extremes", extremes, get_args(Extremes)),
     )
 
 

@@ -15,8 +15,12 @@ from keypose.server.app_state import AppStateDep, is_cached, run_task
 from keypose.server.schema import ClipHash
 from keypose.server.schema.clips import ClipDetails
 from keypose.server.schema.keys import (
+    CURVE_PICTURE,
+    CURVES,
+    SELECTION,
     SPEC,
     ComparisonQuery,
+    CurvePictureRequest,
     CurvesHeader,
     CurvesRequest,
     EditHeader,
@@ -37,6 +41,7 @@ EXPORT_TIMEOUT_S = 180.0
 
 ARRAYS: dict[int | str, dict[str, Any]] = {200: {"description": "A packet of arrays with this header."}}
 FILE: dict[int | str, dict[str, Any]] = {200: {"content": {"application/octet-stream": {}}, "description": "The file."}}
+SVG: dict[int | str, dict[str, Any]] = {200: {"content": {"image/svg+xml": {}}, "description": "The picture."}}
 ZIP: dict[int | str, dict[str, Any]] = {200: {"content": {"application/zip": {}}, "description": "The files."}}
 
 Fps = Annotated[
@@ -86,7 +91,7 @@ async def get_ladder(request: Request, state: AppStateDep, clip: ClipHash, body:
 @router.post("/api/clips/{clip}/selection", tags=["keys"], response_model=SelectionResponse)
 async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, body: SelectionRequest) -> Response:
     """Return the fewest keys whose curves stay within a tolerance, or within 1 % of the height."""
-    payload = {"clip": clip, **body.model_dump(mode="json")}
+    payload = {"clip": clip, "request": SELECTION.dump_python(body, mode="json")}
     return await run_task(
         request, state, "selection", clip, payload, SELECT_TIMEOUT_S, TaskWeight.HEAVY, uses_neighbour=True
     )
@@ -97,10 +102,19 @@ async def get_selection(request: Request, state: AppStateDep, clip: ClipHash, bo
 )
 async def get_curves(request: Request, state: AppStateDep, clip: ClipHash, body: CurvesRequest) -> Response:
     """Return curves through keys, with their score, as arrays."""
-    payload = {"clip": clip, **body.model_dump(mode="json")}
+    payload = {"clip": clip, "request": CURVES.dump_python(body, mode="json")}
     return await run_task(
         request, state, "curves", clip, payload, EDIT_TIMEOUT_S, TaskWeight.MEDIUM, uses_neighbour=True
     )
+
+
+@router.post("/api/clips/{clip}/curves.svg", tags=["keys"], response_class=Response, responses=SVG)
+async def get_curve_picture(
+    request: Request, state: AppStateDep, clip: ClipHash, body: CurvePictureRequest
+) -> Response:
+    """Return a picture of one joint: its curves in the capture and through the keys, or its path."""
+    payload = {"clip": clip, "request": CURVE_PICTURE.dump_python(body, mode="json")}
+    return await run_task(request, state, "curve picture", clip, payload, EDIT_TIMEOUT_S, TaskWeight.MEDIUM)
 
 
 @router.post(

@@ -11,12 +11,15 @@ from fastapi import APIRouter, Query
 import keypose
 from keypose.anatomy import recognise
 from keypose.clip_edit.export import PICTURES, STRIPS
+from keypose.clip_edit.selection_spec import RESERVED_OPTIONS, CurveSpec
 from keypose.formats import FORMATS
 from keypose.formats.base import Extra
 from keypose.library.library import Library
 from keypose.library.records import Clip
 from keypose.library.records import Facets as LibraryFacets
 from keypose.methods import METHODS
+from keypose.options import FeatureOptions
+from keypose.options.clip_edit import describe_options
 from keypose.options.pictures import MAX_POSES
 from keypose.server.app_state import AppStateDep
 from keypose.server.schema import ClipHash
@@ -73,6 +76,8 @@ async def get_library(state: AppStateDep) -> LibraryInfo:
         bytes=stats.bytes,
         tags=tag_counts(stats.tags),
         methods=method_rows(),
+        feature_options=tuple(each for each in describe_options(FeatureOptions) if each.name != "max_keys"),
+        curve_options=describe_options(CurveSpec),
         joint_groups=joint_groups(),
         formats=format_rows(),
         import_formats=import_format_rows(),
@@ -211,7 +216,8 @@ def method_rows() -> tuple[MethodRow, ...]:
             summary=method.summary,
             paper=method.paper,
             has_own_count=method.has_own_count,
-            options=tuple(method.options),
+            takes_pins="pins" in method.options,
+            options=tuple(each for each in method.option_descriptions if each.name not in RESERVED_OPTIONS),
         )
         for method in METHODS.values()
     )

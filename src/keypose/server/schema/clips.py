@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from keypose.clip_edit.clip_editor import JointDetails, SwingBar
+from keypose.options.clip_edit import OptionDescription
 from keypose.options.library import ListOptions, Ranker, SearchOptions, Sort
 from keypose.server.schema import (
     MAX_CLIPS,
@@ -85,7 +86,8 @@ class MethodRow(ResponseModel):
     summary: str
     paper: str
     has_own_count: bool
-    options: tuple[str, ...]
+    takes_pins: bool
+    options: tuple[OptionDescription, ...]
 
 
 class FormatRow(ResponseModel):
@@ -139,6 +141,8 @@ class LibraryInfo(ResponseModel):
     bytes: int
     tags: tuple[TagCount, ...]
     methods: tuple[MethodRow, ...]
+    feature_options: tuple[OptionDescription, ...] = Field(description="What every method sees of the motion.")
+    curve_options: tuple[OptionDescription, ...] = Field(description="How curves are fitted through keys.")
     joint_groups: tuple[str, ...] = Field(description="Names that joints and weights may refer to.")
     formats: tuple[FormatRow, ...]
     import_formats: tuple[ImportFormatRow, ...]

@@ -8,16 +8,16 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
 from keypose.clip_edit.clip_editor import SwingBar
-from keypose.clip_edit.drafts import MAX_STEPS, Draft, Keys
+from keypose.clip_edit.drafts import MAX_STEPS, Draft
 from keypose.clip_edit.export import ExportOptions, FileOptions
 from keypose.clip_edit.field_checks import Frames
-from keypose.clip_edit.selection_spec import SelectionSpec
+from keypose.clip_edit.selection_spec import CurveSpec, KeyedSpec, SelectionSpec
 from keypose.errors import format_count
 from keypose.metrics import ScoreFigures
-from keypose.options import CurveOptions, Interpolation
+from keypose.options import Option, option_of
 from keypose.options.clip_edit import MAX_KEYS, ClipKeyOptions, Residual
-from keypose.options.pictures import Layout, PngTheme, StripOptions
-from keypose.server.schema import ClipHash, RequestModel, ResponseModel, option_field
+from keypose.options.pictures import CurvePlotOptions, CurveValues, Layout, PngTheme, StripOptions
+from keypose.server.schema import ClipHash, RequestModel, ResponseModel, Text, option_field
 from keypose.server.schema.clips import ClipRow
 
 MAX_FRAMES_LENGTH = 5000  # characters of a list of frames
@@ -26,6 +26,8 @@ MAX_UNDO_STATES = 2 * MAX_STEPS + 2  # after each step the residual may change o
 
 Stride = Annotated[int, Field(ge=1, le=10_000, description="Positions of every stride-th frame.")]
 StripTheme = Literal["light", "dark", "page"]
+CurvePicture = Literal["curves", "path"]
+Axes = Literal["x", "y", "z", "xy", "xz", "yz", "xyz"]
 
 
 class Cliff(ResponseModel):
@@ -56,12 +58,12 @@ class LadderResponse(ResponseModel):
     elapsed_ms: float
 
 
-class SelectionRequest(RequestModel):
+@dataclass(frozen=True, kw_only=True)
+class SelectionRequest(CurveSpec):
     """The fewest keys of a spec whose curves stay within a tolerance."""
 
     spec: SelectionSpec
-    tolerance_mm: float | None = option_field(ClipKeyOptions, "tolerance_mm")
-    interpolation: Interpolation = option_field(CurveOptions, "interpolation")
+    tolerance_mm: Annotated[float | None, option_of(ClipKeyOptions, "tolerance_mm")] = None
 
 
 class SelectionResponse(ResponseModel):
@@ -71,16 +73,33 @@ class SelectionResponse(ResponseModel):
     frames: tuple[int, ...]
 
 
-class CurvesRequest(RequestModel):
+@dataclass(frozen=True, kw_only=True)
+class CurvesRequest(KeyedSpec):
     """Curves through keys."""
 
-    frames: Keys
-    interpolation: Interpolation = option_field(CurveOptions, "interpolation")
-    polish: bool = Field(
-        False, description="Best curves and the whole score; otherwise quick ones with a partial score."
-    )
+    quick: Annotated[bool, Option("Curves without polish and a partial score, at once.")] = False
     residual: Residual = 0.0
     stride: Stride = 1
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_keys()
+
+
+@dataclass(frozen=True, kw_only=True)
+class CurvePictureRequest(KeyedSpec):
+    """A picture of one joint: its curves in the capture and through the keys, or its path."""
+
+    joint: Annotated[Text, Option("Name of the joint.")]
+    picture: Annotated[CurvePicture, Option("Curves over time, or the path in space.")] = "curves"
+    axes: Annotated[Axes | None, option_of(CurvePlotOptions, "axes")] = None
+    values: Annotated[CurveValues, option_of(CurvePlotOptions, "values")] = CurvePlotOptions.values
+    width_px: Annotated[float, option_of(CurvePlotOptions, "width_px")] = CurvePlotOptions.width_px
+    theme: Annotated[StripTheme, option_of(CurvePlotOptions, "theme")] = "light"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.check_keys()
 
 
 class EditRequest(RequestModel):
@@ -106,6 +125,18 @@ class FramesHeader(ResponseModel):
     head: int | None = Field(description="Head joint; None: not recognised.")
 
 
+class RefineRow(ResponseModel):
+    """A joint in the table of curve refinement, which counts frames at 30 fps."""
+
+    joint: str
+    n_frames: int
+    keys_per_axis: tuple[int, ...]
+    overlap: int = Field(description="Frames that are keys on any axis.")
+    keys: int = Field(description="After reduction.")
+    removed_ratio: float = Field(description="Share of the frames that are no keys, 0 to 1.")
+    max_error_ratio: float = Field(description="Largest error of the spline, as a share of the amplitude of an axis.")
+
+
 class CurvesHeader(ResponseModel):
     """Header of ``positions``, ``ends``, ``face`` and, if scored, the errors of ``Score``.
 
@@ -117,6 +148,12 @@ class CurvesHeader(ResponseModel):
     stride: int
     keys: tuple[int, ...]
     extremes: tuple[int, ...] = Field(description="Keys that are extremes; the others are breakdowns.")
+    joint_keys: tuple[tuple[int, ...], ...] | None = Field(
+        description="Keys of each joint, of its rotation and its translation; None: all joints share the keys."
+    )
+    refine: tuple[RefineRow, ...] | None = Field(
+        description="The table of curve refinement, for keys of each joint by that method."
+    )
     score: ScoreFigures | None = Field(description="None: the figure has no height.")
 
 
@@ -245,6 +282,9 @@ class BatchExportRequest(FileOptions):
 
 # Those types of requests that are no models of pydantic.
 DRAFT: TypeAdapter[Draft] = TypeAdapter(Draft)
+CURVES: TypeAdapter[CurvesRequest] = TypeAdapter(CurvesRequest)
+CURVE_PICTURE: TypeAdapter[CurvePictureRequest] = TypeAdapter(CurvePictureRequest)
+SELECTION: TypeAdapter[SelectionRequest] = TypeAdapter(SelectionRequest)
 SPEC: TypeAdapter[SelectionSpec] = TypeAdapter(SelectionSpec)
 EXPORT: TypeAdapter[ExportOptions] = TypeAdapter(ExportOptions)
 FILE_OPTIONS: TypeAdapter[FileOptions] = TypeAdapter(FileOptions)

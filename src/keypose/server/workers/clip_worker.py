@@ -28,18 +28,26 @@ from keypose.clip_edit import (
 )
 from keypose.clip_edit.clip_editor import LadderView, swing_bars
 from keypose.clip_edit.display_data import MEDIA_TYPE
+from keypose.errors import OptionError
+from keypose.methods.refine import METHOD as REFINE_METHOD
 from keypose.model import Motion, Selection, list_notes
+from keypose.pictures.curves import plot_curves
 from keypose.pictures.joint_rows import key_frames
+from keypose.pictures.path import plot_path
 from keypose.pictures.strip import strip
 from keypose.server.schema.clips import ClipDetails, ClipRow
 from keypose.server.schema.keys import (
+    CURVE_PICTURE,
+    CURVES,
     DRAFT,
     EXPORT,
+    SELECTION,
     SPEC,
     Cliff,
     Comparison,
     LadderResponse,
     MethodComparison,
+    RefineRow,
     SelectionResponse,
 )
 from keypose.server.workers.worker_context import Task, TaskResult, WorkerContext, get_editor
@@ -145,20 +153,43 @@ def _ladder_response(view: LadderView, elapsed_ms: float) -> LadderResponse:
 
 def select_within(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     """Return the fewest keys within a tolerance, or automatic ones."""
-    editor, spec = get_editor(context, payload["clip"]), SPEC.validate_python(payload["spec"])
-    frames = editor.select_within(spec, payload["tolerance_mm"], payload["interpolation"])
+    request = SELECTION.validate_python(payload["request"])
+    frames = get_editor(context, payload["clip"]).select_within(request.spec, request.tolerance_mm, request)
     return TaskResult.from_model(SelectionResponse(keys=len(frames), frames=frames))
 
 
 def fit_curves(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     """Return curves through keys, with their score."""
-    editor = get_editor(context, payload["clip"])
-    curves = editor.fit_curves(
-        payload["frames"], payload["interpolation"], polish=payload["polish"], residual=payload["residual"]
-    )  # fmt: skip
-    header = {"keys": curves.keyed.keys.tolist(), "extremes": _extreme_frames(curves.keyed)}
-    data = build_frame_data(curves.motion, editor.display_space, payload["stride"], editor.face)
+    editor, request = get_editor(context, payload["clip"]), CURVES.validate_python(payload["request"])
+    curves = editor.fit_curves(request, polish=not request.quick, residual=request.residual)
+    spec, keyed, joint_keys, refine = request.joint_keys, curves.keyed, None, None
+    if spec is not None:
+        joint_keys = [keyed.joint_keys(name).tolist() for name in keyed.skeleton.names]
+        if spec.method == REFINE_METHOD.name:
+            refine = [RefineRow.model_validate(row).model_dump() for row in editor.refine_rows(spec)]
+    header = {
+        "keys": keyed.keys.tolist(),
+        "extremes": _extreme_frames(keyed),
+        "joint_keys": joint_keys,
+        "refine": refine,
+    }
+    data = build_frame_data(curves.motion, editor.display_space, request.stride, editor.face)
     return _encode_motion(data, curves.score, header)
+
+
+def draw_curves(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return a picture of the curves or of the path of one joint, captured and through the keys, as SVG."""
+    editor, request = get_editor(context, payload["clip"]), CURVE_PICTURE.validate_python(payload["request"])
+    if request.joint not in editor.motion.skeleton.names:
+        raise OptionError(option="joint", value=request.joint, expected="a joint of the clip")
+    keyed = editor.fit_keys(request)
+    style: dict[str, Any] = {"title": "", "width_px": request.width_px, "theme": request.theme}
+    if request.picture == "path":
+        picture = plot_path(editor.motion, keyed, request.joint, **style)
+    else:
+        style |= {"axes": request.axes, "values": request.values}
+        picture = plot_curves(editor.motion, reduced=keyed, joints=[request.joint], **style)
+    return TaskResult(picture.svg.encode(), "image/svg+xml")
 
 
 def apply_edit(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
@@ -225,6 +256,7 @@ TASKS: dict[str, Task] = {
     "ladder": compute_ladder,
     "selection": select_within,
     "curves": fit_curves,
+    "curve picture": draw_curves,
     "edit": apply_edit,
     "comparison": compare,
     "export": export,
