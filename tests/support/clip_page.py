@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -116,6 +117,20 @@ def drag(page: Any, start: tuple[float, float], end: tuple[float, float]) -> Non
     for step in (0.25, 0.5, 0.75, 1.0):
         page.mouse.move(*(a + step * (b - a) for a, b in zip(start, end, strict=True)))
     page.mouse.up()
+
+
+def export_clip(page: Any, folder: Path, source: str, suffix: str) -> Path:
+    """Export the clip through the dialog; return the file."""
+    page.locator(".clip-actions").get_by_role("button", name="Export").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_text(source, exact=True).click()
+    dialog.locator(f"input[value='{suffix}']").check()
+    with page.expect_download() as download:
+        dialog.get_by_role("button", name="Download").click()
+    path = folder / download.value.suggested_filename
+    download.value.save_as(path)
+    page.wait_for_selector("dialog", state="detached")
+    return path
 
 
 def page_errors(tab: WatchedPage) -> list[str]:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 import keypose as kp
 from support.clip_page import (
     call_api,
+    export_clip,
     page_errors,
     read_frame,
     read_keys,
@@ -25,20 +25,6 @@ from support.web_pages import OpenPage, ServerInfo, expect, wait_until
 
 pytestmark = pytest.mark.browser
 IS_MEASURED = "(document.querySelector('.compare-table tbody')?.textContent ?? '…').includes('…') === false"
-
-
-def export_clip(page: Any, folder: Path, source: str, suffix: str) -> Path:
-    """Export the clip through the dialog; return the file."""
-    page.locator(".clip-actions").get_by_role("button", name="Export").click()
-    dialog = page.get_by_role("dialog")
-    dialog.get_by_text(source, exact=True).click()
-    dialog.locator(f"input[value='{suffix}']").check()
-    with page.expect_download() as download:
-        dialog.get_by_role("button", name="Download").click()
-    path = folder / download.value.suggested_filename
-    download.value.save_as(path)
-    page.wait_for_selector("dialog", state="detached")
-    return path
 
 
 def test_exported_capture_and_keys_can_be_loaded(open_page: OpenPage, clip: str, tmp_path: Path) -> None:

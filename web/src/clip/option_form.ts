@@ -141,7 +141,7 @@ function createField(option: OptionDescription, change: (field: Field, text: str
   const { kind } = option;
   const isNumber = kind === "number" || kind === "integer";
   const choices: [string, string][] =
-    kind === "flag" ? [["1", "Yes"], ["0", "No"]] : (option.choices ?? []).map((each) => [each, toLabel(each)]); // biome-ignore format: one look
+    kind === "flag" ? [["1", "yes"], ["0", "no"]] : (option.choices ?? []).map((each) => [each, toWords(each)]); // biome-ignore format: one look
   const input = isNumber
     ? h("input", { class: "field small", type: "text", inputmode: "decimal", autocomplete: "off" })
     : h("select", { class: "field" }, ...[["", ""], ...choices].map(([value, text]) => h("option", { value, text })));

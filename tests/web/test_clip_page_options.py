@@ -1,0 +1,232 @@
+"""The clip page: options of methods and curves, weights of joints, keys of each joint and their curves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import keypose as kp
+from keypose.clip_edit.selection_spec import RESERVED_OPTIONS
+from support.clip_page import (
+    call_api,
+    export_clip,
+    page_errors,
+    read_keys,
+    set_slider,
+    wait_keys,
+    wait_query,
+    wait_ready,
+)
+from support.web_pages import OpenPage, cut, expect, poll, serious_violations, wait_until
+
+pytestmark = pytest.mark.browser
+
+
+def motion() -> kp.Motion:
+    return cut("all of it", 0, 370)
+
+
+def open_section(page: Any, name: str) -> None:
+    page.get_by_role("heading", name=name, exact=True).click()
+
+
+def ladder_keys(page: Any, clip: str, spec: dict[str, Any], count: int) -> list[int]:
+    """Return the keys that the API selects."""
+    ladder = call_api(page, f"/api/clips/{clip}/ladder", spec)
+    order, counts = ladder["order"], ladder["counts"]
+    return sorted(order[:count]) if order else ladder["selections"][counts.index(count)]
+
+
+def test_every_option_of_every_method_has_a_field(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=9") as tab:
+        page = tab.page
+        wait_ready(page)
+        open_section(page, "Options of the method")
+        shown = page.locator(".panel-section", has_text="Options of the method").locator(".option-form").first
+        for method in kp.methods():
+            page.get_by_label("Select keys with").select_option(method.name)
+            names = [each.name for each in method.option_descriptions if each.name not in RESERVED_OPTIONS]
+            fields = shown.locator("select, input:not([type=range])")
+            expect(fields).to_have_count(len(names))
+            for field in fields.all():  # help and errors are read with the field
+                describing = (field.get_attribute("aria-describedby") or "").split()
+                assert describing and page.locator(f"#{describing[0]}").inner_text()
+        for name in ("Features", "Smoothing (s)"):
+            expect(page.get_by_label(name)).to_be_visible()
+        assert page_errors(tab) == []
+
+
+def test_options_of_the_method_select_the_keys(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=9&method=saliency") as tab:
+        page = tab.page
+        wait_ready(page)
+        before = read_keys(page)
+        open_section(page, "Options of the method")
+        set_slider(page, "Sigma, dial", 0.15)
+        spec = {"method": "saliency", "options": {"sigma_s": 0.15}}
+        expected = ladder_keys(page, clip, spec, 9)
+        assert expected != before
+        wait_keys(page, expected)
+        wait_query(page, options="sigma_s:0.15")
+        page.get_by_label("Rank").select_option("joint")
+        wait_keys(page, ladder_keys(page, clip, {**spec, "options": {"sigma_s": 0.15, "rank": "joint"}}, 9))
+        page.get_by_label("Smoothing (s)").fill("0.3")
+        page.keyboard.press("Enter")
+        spec = {**spec, "options": {"sigma_s": 0.15, "rank": "joint"}, "smoothing_s": 0.3}
+        wait_keys(page, ladder_keys(page, clip, spec, 9))
+        wait_query(page, features="smoothing_s:0.3")
+        page.reload()
+        wait_ready(page)
+        assert read_keys(page) == ladder_keys(page, clip, spec, 9)
+        page.get_by_role("button", name="Reset options").first.click()
+        wait_keys(page, before)
+        assert page_errors(tab) == []
+
+
+def test_wrong_values_are_explained_at_their_field(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=9") as tab:
+        page = tab.page
+        wait_ready(page)
+        keys = read_keys(page)
+        open_section(page, "Options of the method")
+        gap = page.get_by_label("Min gap (frames)")
+        gap.fill("0")
+        gap.press("Enter")
+        expect(gap).to_have_attribute("aria-invalid", "true")
+        message = page.locator(f"#{gap.get_attribute('id')}-error")
+        expect(message).to_have_text(
+            "0 is not valid, expected a whole number of at least 1. The default is used.", use_inner_text=True
+        )
+        assert read_keys(page) == keys
+        gap.fill("")
+        gap.press("Enter")
+        expect(message).to_be_hidden()
+        select = page.locator(".option-form").get_by_label("Loop")
+        select.select_option("1")  # which the server refuses, as the clip is none
+        loop = page.locator(f"#{select.get_attribute('id')}-error")
+        expect(loop).to_contain_text("needs a last pose like the first")
+        expect(page.locator(".ladder-status")).to_contain_text("needs a last pose like the first")
+
+
+def test_options_of_curves_change_the_curves_and_the_export(open_page: OpenPage, clip: str, tmp_path: Path) -> None:
+    with open_page(f"/clips/{clip}?keys=9", accept_downloads=True) as tab:
+        page = tab.page
+        wait_ready(page)
+        keys = read_keys(page)
+        open_section(page, "In-betweens")
+        page.get_by_label("Rotation").select_option("euler")
+        wait_query(page, curves="rotation:euler")
+        expect(page.locator(".score")).to_have_attribute("aria-busy", "false")
+        keyed = kp.load_keyed(export_clip(page, tmp_path, "9 keys", ".keys.json"))
+        assert keyed.rotation_orders is not None
+        expected = kp.unbake(motion(), keys, rotation="euler")
+        assert keyed.rotations.values == pytest.approx(expected.rotations.values)
+        page.get_by_text("Linear", exact=True).click()
+        page.get_by_label("Jump penalty").fill("0.1")
+        page.keyboard.press("Enter")
+        field = page.get_by_label("Jump penalty").get_attribute("id")
+        expect(page.locator(f"#{field}-error")).to_contain_text("only interpolation bezier has free tangents")
+
+
+def test_weights_of_joints_and_of_the_root(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=9&method=simplify") as tab:
+        page = tab.page
+        wait_ready(page)
+        open_section(page, "Body parts")
+        page.get_by_text("Joints of left arm").click()
+        skeleton = motion().skeleton
+        names, head = skeleton.names, [skeleton.names[j] for j in skeleton.joints("head")]
+        joint = names[skeleton.joint("left_hand")]
+        set_slider(page, joint, 8)
+        wait_query(page, weights=f"joint.{joint}:8")
+        wait_keys(page, ladder_keys(page, clip, {"method": "simplify", "weights": {joint: 8}}, 9))
+        root = names[0]
+        expect(page.locator(".weights output").first).to_have_text("Method's default")
+        set_slider(page, f"Root ({root})", 6)
+        weights = {root: 6, joint: 8}
+        wait_keys(page, ladder_keys(page, clip, {"method": "simplify", "weights": weights}, 9))
+        set_slider(page, "Head", 0)
+        joints = [name for name in names if name not in head]
+        wait_keys(page, ladder_keys(page, clip, {"method": "simplify", "weights": weights, "joints": joints}, 9))
+        assert page_errors(tab) == []
+
+
+def test_every_joint_has_keys_of_its_own(open_page: OpenPage, clip: str, tmp_path: Path) -> None:
+    refined = kp.unbake(motion(), per="joint", method="refine", residual=False)
+    with open_page(f"/clips/{clip}?method=refine&joint=LeftHand", accept_downloads=True) as tab:
+        page = tab.page
+        wait_ready(page)
+        page.get_by_text("Each joint", exact=True).click()
+        wait_query(page, per="joint")
+        wait_keys(page, refined.joint_keys("LeftHand").tolist())
+        own = refined.joint_keys("Head").tolist()
+        page.get_by_label("Show the keys of").select_option("Head")
+        wait_keys(page, own)
+        expect(page.get_by_label("Show the keys of").locator("option:checked")).to_have_text(f"Head ({len(own)} keys)")
+        expect(page.get_by_role("spinbutton", name="Number of keys")).to_have_value(str(len(own)))
+        for suffix in (".keys.json", ".glb"):
+            path = export_clip(page, tmp_path, "Keys per joint", suffix)
+            assert path.name == f"all of it (keys per joint){suffix}"
+            keyed = kp.load_keyed(path)
+            assert keyed.is_per_joint
+            assert keyed.joint_keys("Head").tolist() == own
+        page.get_by_label("Select keys with").select_option("salient")
+        page.get_by_text("Number", exact=True).click()
+        set_slider(page, "Number of keys", 7)
+        optimal = kp.unbake(motion(), per="joint", keys=7, residual=False)
+        wait_keys(page, optimal.joint_keys("Head").tolist())
+        page.get_by_role("tab", name="Edit").click()
+        expect(page.get_by_role("button", name="Edit these keys")).to_be_disabled()
+        page.get_by_role("tab", name="Keys").click()
+        page.get_by_text("Whole poses", exact=True).click()
+        wait_keys(page, ladder_keys(page, clip, {"method": "salient"}, 7))
+        assert page_errors(tab) == []
+
+
+def test_dialog_shows_table_curves_and_path_of_joints(open_page: OpenPage, clip: str, axe: str) -> None:
+    rows = {row.joint: row for row in kp.refine_table(motion()).rows}
+    with open_page(f"/clips/{clip}?per=joint&method=refine&joint=LeftHand") as tab:
+        page = tab.page
+        wait_ready(page)
+        page.get_by_role("button", name="Curves of joints…").click()
+        dialog = page.get_by_role("dialog", name="Curves of joints of “all of it”")
+        picture = dialog.locator("img")
+        wait_until(page, "document.querySelector('.joint-picture')?.naturalWidth > 0")
+        expect(picture).to_have_attribute("alt", "Curves of LeftHand, captured and through the keys")
+        head = dialog.get_by_role("row", name="Head")
+        row = rows["Head"]
+        axes = " / ".join(map(str, row.keys_per_axis))
+        figures = [axes, str(row.overlap), str(row.keys), f"{100 * row.removed_ratio:.1f} %"]
+        assert head.first.locator("td").all_inner_texts()[:4] == figures
+        before = picture.get_attribute("src")
+        dialog.get_by_role("button", name="Head", exact=True).click()
+        wait_until(page, "(before) => document.querySelector('.joint-picture').src !== before", before)
+        wait_query(page, joint="Head")
+        for control, expected in (("Path", "Path of Head"), ("Curves", "Curves of Head")):
+            before = picture.get_attribute("src")
+            dialog.get_by_text(control, exact=True).click()
+            wait_until(page, "(before) => document.querySelector('.joint-picture').src !== before", before)
+            expect(picture).to_have_attribute("alt", f"{expected}, captured and through the keys")
+        set_slider(page, "Threshold, dial", 0.5)
+        wait_query(page, options="threshold:0.499")
+        coarse = {each.joint: each for each in kp.refine_table(motion(), threshold=0.499).rows}["Head"]
+        assert coarse.keys < row.keys
+        poll(lambda: head.first.locator("td").nth(2).inner_text(), lambda text: text == str(coarse.keys))
+        assert serious_violations(page, axe) == []
+        page.keyboard.press("Escape")
+        expect(dialog).to_have_count(0)
+        assert page_errors(tab) == []
+
+
+def test_forms_are_accessible_and_fit_a_phone(open_page: OpenPage, clip: str, axe: str) -> None:
+    for context in ({"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 800}}):
+        with open_page(f"/clips/{clip}?keys=9&method=refine&options=threshold:0.2&weights=head:2", **context) as tab:
+            page = tab.page
+            wait_ready(page)
+            open_section(page, "In-betweens")
+            if "viewport" not in context:
+                assert serious_violations(page, axe) == []
+            width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+            assert width == 0
