@@ -44,11 +44,11 @@ def test_every_option_of_every_method_has_a_field(open_page: OpenPage, clip: str
         page = tab.page
         wait_ready(page)
         open_section(page, "Options of the method")
-        shown = page.locator(".panel-section", has_text="Options of the method").locator(".option-form").first
+        form = page.locator(".panel-section", has_text="Options of the method").locator(".option-form").first
         for method in kp.methods():
             page.get_by_label("Select keys with").select_option(method.name)
             names = [each.name for each in method.option_descriptions if each.name not in RESERVED_OPTIONS]
-            fields = shown.locator("select, input:not([type=range])")
+            fields = form.locator("select, input:not([type=range])")
             expect(fields).to_have_count(len(names))
             for field in fields.all():  # help and errors are read with the field
                 describing = (field.get_attribute("aria-describedby") or "").split()

@@ -24,7 +24,7 @@ type Values = "euler" | "positions";
 export function openJointCurves(state: ClipState, selection: SelectionController): void {
   const cleanups: (() => void)[] = [];
   let [picture, axes, values]: [Picture, Axes, Values] = ["curves", "xyz", "euler"];
-  let joint = state.isPerJoint ? state.shownJoint : 0;
+  let joint = state.isPerJoint ? state.displayedJoint : 0;
   let pictureUrl = "";
   const image = h("img", { class: "joint-picture", alt: "" });
   const message = h("p", { class: "error-note", role: "alert", hidden: true });
@@ -75,9 +75,9 @@ export function openJointCurves(state: ClipState, selection: SelectionController
   }
 
   function showTable(): void {
-    const shown = state.curves.value;
-    const refine = new Map((shown?.refine ?? []).map((row) => [row.joint, row]));
-    const counts = state.jointNames.map((_, n) => shown?.jointKeys?.[n]?.length ?? state.keys.value.length);
+    const curves = state.curves.value;
+    const refine = new Map((curves?.refine ?? []).map((row) => [row.joint, row]));
+    const counts = state.jointNames.map((_, n) => curves?.jointKeys?.[n]?.length ?? state.keys.value.length);
     fill(table, buildTable(state, counts, refine, joint, select));
     const total = counts.reduce((sum, each) => sum + each, 0);
     const share = (100 * (1 - total / (counts.length * state.nFrames))).toFixed(1);

@@ -40,7 +40,7 @@ export function jointKeysControls(
       joint.dataset.texts = texts;
       fill(joint, ...names.map((text, n) => h("option", { value: state.jointNames[n]!, text })));
     }
-    joint.value = state.jointNames[state.shownJoint] ?? "";
+    joint.value = state.jointNames[state.displayedJoint] ?? "";
     const total = counts.reduce((sum, keys) => sum + keys.length, 0);
     note.textContent = `${countOf(total, "key")} of all joints together. Timeline and strip show those of one joint.`;
   };

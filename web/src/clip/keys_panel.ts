@@ -146,7 +146,7 @@ export function keysPanel(
     number.value = range.value = keys ? String(keys) : "";
     range.setAttribute("aria-valuetext", countOf(keys, "key"));
     unitLabel.textContent = keys === 1 ? "key" : "keys";
-    const joint = state.isPerJoint && state.jointKeys.value ? `${state.jointNames[state.shownJoint]}, ` : "";
+    const joint = state.isPerJoint && state.jointKeys.value ? `${state.jointNames[state.displayedJoint]}, ` : "";
     totalLabel.textContent = `of ${joint}${countOf(state.nFrames, "frame")}`;
     curve.markCount(keys);
     range.disabled = number.disabled = !state.ladder.value && !state.isPerJoint;

@@ -40,7 +40,7 @@ export function readOption(option: OptionDescription, text: string): { value: Op
 function describeRange({ kind, above, min_value: min, max_value: max }: OptionDescription): string {
   const number = kind === "integer" ? "a whole number" : "a number";
   const low = above != null ? ` above ${above}` : min != null ? ` of at least ${min}` : "";
-  return `${number}${low}${max != null ? `${low ? " and" : " of"} at most ${max}` : ""}`;
+  return `${number}${low}${max != null ? `${low ? " and" : " of"} up to ${max}` : ""}`;
 }
 
 /** Returns the values of those texts that are valid; others are left out, as the form shows what is wrong with them. */
@@ -76,7 +76,7 @@ interface Field {
 export function optionForm(onChange: (name: string, text: string | null) => void): OptionForm {
   const element = h("div", { class: "option-form" });
   let fields: Field[] = [];
-  let shown = "";
+  let displayedKey = "";
 
   function change(field: Field, text: string): void {
     onChange(field.option.name, text === "" ? null : text);
@@ -86,8 +86,8 @@ export function optionForm(onChange: (name: string, text: string | null) => void
     element,
     show: (options) => {
       const key = JSON.stringify(options);
-      if (key === shown) return;
-      shown = key;
+      if (key === displayedKey) return;
+      displayedKey = key;
       fields = options.map((option) => createField(option, change));
       fill(element, ...fields.map(layOut));
       element.hidden = fields.length === 0;
@@ -174,7 +174,7 @@ function createDial(option: OptionDescription): HTMLInputElement | null {
   return dial;
 }
 
-/** Returns the name without the unit, which is shown beside the field. */
+/** Returns the name without the unit, which is displayedKey beside the field. */
 export function labelOf({ name, unit }: OptionDescription): string {
   return toLabel(unit ? name.slice(0, name.lastIndexOf("_")) : name);
 }

@@ -211,7 +211,7 @@ export class SelectionController {
   #showJointKeys(jointKeys: readonly (readonly number[])[]): void {
     const state = this.#state;
     state.jointKeys.value = jointKeys;
-    const frames = jointKeys[state.shownJoint] ?? [];
+    const frames = jointKeys[state.displayedJoint] ?? [];
     if (!isSameFrames(frames, state.keys.value)) state.keys.value = frames;
   }
 

@@ -123,7 +123,7 @@ export class ClipState implements PlaybackState {
   }
 
   /** The joint whose keys are shown if every joint has its own: the chosen one, else the one with most keys. */
-  get shownJoint(): number {
+  get displayedJoint(): number {
     const chosen = this.jointNames.indexOf(this.settings.joint);
     const counts = this.jointKeys.value?.map((keys) => keys.length) ?? [];
     return chosen >= 0 ? chosen : Math.max(0, counts.indexOf(Math.max(...counts)));
