@@ -307,7 +307,11 @@ def test_strip_marks_the_current_pose(open_page: OpenPage, clip: str) -> None:
         ("range=300-9999", {"range": "300-369"}, "the range ended after the last frame, 369"),
         ("pins=5,-3,4000", {"pins": "5"}, "some pinned frames are outside the clip"),
         ("trails=Nobody,Hips", {"trails": "Hips"}, "this clip does not have all of the joints with trails"),
-        ("weights=left_arm:2,wing:3", {"weights": "left_arm:2"}, "some weights of body parts are not valid"),
+        ("weights=left_arm:2,wing:3", {"weights": "left_arm:2"}, "some weights of body parts or joints are not valid"),
+        ("weights=joint.Hips:2,joint.Wing:3", {"weights": "joint.Hips:2"}, "some weights of body parts or joints"),
+        ("options=cost:chord,sigma_s:1", {"options": "cost:chord"}, "some options are not known"),
+        ("curves=polish:0,wing:1", {"curves": "polish:0"}, "some options of curves are not known"),
+        ("per=joint&keys=5&joint=Wing", {"per": "joint", "joint": None}, "this clip has no joint “Wing”"),
         ("interpolation=none&speed=99", {"interpolation": None, "speed": None}, "interpolation=none is not valid"),
     ],
 )

@@ -84,16 +84,16 @@ export function findClipCorrections({
     reasons.push(`this clip has no joint “${settings.joint}”`);
   }
   const { feature_options: featureOptions } = clip.library;
-  for (const [field, options] of [
-    ["options", findMethod(clip.library, change.method ?? method)?.options ?? []],
-    ["features", featureOptions],
-    ["curves", fittingOptions(clip.library)],
+  for (const [field, title, options] of [
+    ["options", "options", findMethod(clip.library, change.method ?? method)?.options ?? []],
+    ["features", "options of features", featureOptions],
+    ["curves", "options of curves", fittingOptions(clip.library)],
   ] as const) {
     const names = options.map(({ name }) => name);
     const valid = settings[field].filter((each) => names.includes(each.split(":")[0]!));
     if (valid.length === settings[field].length) continue;
     change[field] = valid;
-    reasons.push(`some ${field} are not known`);
+    reasons.push(`some ${title} are not known`);
   }
   return { change, reasons };
 }
