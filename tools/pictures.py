@@ -31,6 +31,7 @@ def pictures() -> dict[str, Callable[[], kp.Picture]]:
         "demo-swings.svg": lambda: kp.timeline(kp.swings(m), keys=keyed),
         "demo-actions.svg": lambda: kp.timeline(kp.swings(m), actions=kp.swings(m).actions(m), joints=["arms", "legs"]),
         "demo-curves.svg": lambda: kp.plot_curves(m, kp.select(m, "saliency", joints="left_leg"), joints="left_leg"),
+        "demo-saliency.svg": lambda: kp.plot_curves(m[:240], joints="left_thigh", each_axis=True),
         "demo-reduced-curve.svg": lambda: draw_reduced_curve(m[200:440]),
         "demo-reduced-joints.svg": lambda: kp.plot_curves(
             kick, reduced=reduced, joints=["right_shin", "right_foot"], axes="xz"

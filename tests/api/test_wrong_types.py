@@ -160,7 +160,7 @@ CALLS = {
     "swings": call(kp.swings, f"fallback fallback_deg {SWING_OPTIONS}", motion=MOTION, threshold=0.4),
     "swings_within": call(kp.swings_within, f"max_deg thresholds {SWING_OPTIONS}", motion=MOTION, max_mm=500),
     "plot_curves": call(
-        kp.plot_curves, f"selection path reduced joints axes values saliency sigma_s panel_px {SIZES}", motion=MOTION
+        kp.plot_curves, f"selection path reduced joints axes values saliency each_axis sigma_s panel_px {SIZES}", motion=MOTION
     ),
     "plot_errors": call(kp.plot_errors, f"path chosen unit label n_frames cliffs height_px {SIZES}", ladders=LADDER),
     "plot_path": call(

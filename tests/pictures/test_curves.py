@@ -10,9 +10,10 @@ import pytest
 
 import keypose as kp
 from keypose.errors import OptionError
-from keypose.features import compute_features
+from keypose.features import compute_features, gaussian_filter
 from keypose.methods.saliency import saliency_counts
-from keypose.pictures.curves import compute_joint_saliency, plot_curves
+from keypose.methods.saliency.curves import compute_joint_saliency
+from keypose.pictures.curves import plot_curves
 from keypose.pictures.svg import find_theme
 from support.errors import raises
 from support.svg_content import assert_texts_fit, parse_svg, paths, points, text_boxes
@@ -253,3 +254,39 @@ def test_what_is_reduced_must_be_the_same_clip() -> None:
 def test_texts_of_reduced_curves_fit(width: int, n_frames: int) -> None:
     motion = KICK[:n_frames]
     assert_texts_fit(plot_curves(motion, reduced=kp.unbake(motion, keys=min(5, n_frames)), width_px=width).svg)
+
+
+# Each axis
+
+
+def test_each_axis_has_its_own_saliency_and_the_keys_of_the_joint() -> None:
+    picture = plot_curves(MOTION, joints=THIGH, each_axis=True)
+    features = compute_features(MOTION, "euler", THIGH)
+    counts = saliency_counts(features)
+    keys = kp.select(MOTION, "saliency", joints=THIGH).frames
+    titles = [text.text for text in text_boxes(picture.svg) if "clusters" in text.text]
+    assert len(titles) == 3
+    for c, (title, column) in enumerate(zip(titles, features.columns, strict=True)):
+        assert title.startswith(f"{column.joint} {column.channel[0]}, degrees: ")
+        assert title.endswith(f", {counts.per_column[c] - 2} with an extremum")
+        assert len(dots(picture.svg, f"line{c}", "7")) == counts.per_column[c] - 2
+    assert len(keys) == counts.final < counts.union
+    assert len(dots(picture.svg, "key", "5")) == 3 * len(keys) + 1  # and one in the legend
+    assert {f"{len(keys)} keys", "candidates"} <= {text.text for text in text_boxes(picture.svg)}
+
+
+def test_candidates_of_each_axis_are_the_frames_above_its_mean() -> None:
+    curve = compute_features(MOTION, "euler", THIGH).values[:, :1]
+    sigma = SIGMA_S * MOTION.fps
+    saliency = np.abs(gaussian_filter(curve, sigma, 2.0) - gaussian_filter(curve, 2 * sigma, 2.0))
+    picture = plot_curves(MOTION, joints=THIGH, each_axis=True)
+    title = next(text.text for text in text_boxes(picture.svg) if "clusters" in text.text)
+    assert f": {int((saliency > saliency.mean()).sum())} candidates in " in title
+    frames = [0, 100, 399]
+    assert len(dots(plot_curves(MOTION, frames, joints=THIGH, each_axis=True).svg, "key", "5")) == 3 * len(frames) + 1
+
+
+@pytest.mark.parametrize("options", [{"saliency": False}, {"reduced": MOTION}])
+def test_each_axis_needs_saliency(options: dict) -> None:
+    with raises(OptionError, option="each_axis"):
+        plot_curves(MOTION, each_axis=True, **options)

@@ -74,6 +74,7 @@ def curves(
       keypose curves walk.bvh walk.svg
       keypose curves walk.bvh leg.png --joints left_leg --keys 12
       keypose curves walk.bvh thigh.svg --joints left_thigh --method saliency
+      keypose curves walk.bvh axes.png --joints left_thigh --each-axis
       keypose curves walk.bvh marked.svg --mark 0,30,88 --no-saliency
       keypose curves walk.bvh foot.png --joints left_foot --axes x --reduced
       keypose curves walk.bvh own.svg --reduced --per joint --method refine

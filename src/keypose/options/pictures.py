@@ -75,6 +75,10 @@ class CurvePlotOptions(ChartOptions):
             flag_help="Do not plot the saliency below the curves.",
         ),
     ] = True
+    each_axis: Annotated[
+        bool,
+        Option("Give each axis a panel with its own saliency, candidates, extrema and, by default, the joint's keys."),
+    ] = False
     panel_px: Annotated[float, Option("Height of each joint's panel, in px.", min_value=50.0, max_value=600.0)] = 130.0
 
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 
 import numpy as np
 
-from keypose.arrays import Floats, Ints
+from keypose.arrays import Floats, Ints, runs
 from keypose.curves.edit.directions import nearest_angles
 from keypose.errors import OptionError, format_count
 from keypose.features import JointNames, compute_features
-from keypose.methods.saliency.curves import (
-    CUT_SIGMAS,
-    SIGMA_S,
-    build_options,
-    curve_saliency,
-    find_extrema,
-    frame_importance,
-)
+from keypose.methods.saliency.curves import SIGMA_S, JointSaliency, compute_joint_saliency
 from keypose.metrics import check_comparable
-from keypose.model import Features, KeyedMotion, Motion
+from keypose.model import Column, Features, KeyedMotion, Motion
 from keypose.options import check_option_number
 from keypose.options.pictures import CurvePlotOptions, CurveValues, ThemeName
 from keypose.pictures.chart.axes import (
@@ -62,6 +55,7 @@ GAP_PX = 12.0
 KEY_DOT_PX = 5.0
 RING_PX, HOLE_PX = 7.0, 4.4
 MAX_DOTS_PER_PX = 0.3  # with more, no dots are drawn
+CANDIDATE_PX = 9.0
 ORIGINAL_PX, ORIGINAL_OPACITY = 5.0, 0.35  # of a curve under its reduced one
 SAMPLE_STEP_PX, MAX_SAMPLES_PER_FRAME = 2.0, 16  # of a reduced curve between frames
 
@@ -76,6 +70,7 @@ def plot_curves(
     axes: str | Iterable[str] | None = None,
     values: CurveValues = "auto",
     saliency: bool = True,
+    each_axis: bool = False,
     sigma_s: float = SIGMA_S,
     title: str | None = None,
     width_px: float = 960.0,
@@ -92,6 +87,10 @@ def plot_curves(
     rings on their curve; ``sigma_s`` is the sigma of its finer Gaussian. ``joints`` defaults to the four body joints
     whose curves vary most, ``axes`` (such as "x" or "xz") to all three; ``values="auto"`` shows positions for
     markers, which have no rotations.
+
+    With ``each_axis`` every axis has a panel with its own saliency over its own mean, as in the paper: candidates are
+    wide and pale, rings are the extrema of its clusters. Without a ``selection`` the dots are the keys of the joint:
+    the extrema of all axes shown that are left when close ones are removed.
 
     ``reduced``, the same motion with few keys as ``unbake`` gives it, or any motion of the same frames, is drawn over
     the curves of ``motion``, which are then wide and pale. Without a ``selection`` the dots are the keys of each joint,
@@ -111,7 +110,13 @@ def plot_curves(
     keys = key_frames(selection, motion.n_frames)
     feature_kind = _feature_kind(motion, check_choice("values", values, VALUES))
     has_saliency = check_bool("saliency", saliency) and reduced is None
+    has_axes = check_bool("each_axis", each_axis)
+    if has_axes and not has_saliency:
+        problem = "shows the saliency of each axis"
+        raise OptionError(problem, option="each_axis", value=True, expected="saliency, and no reduced curves, with it")
     panels = _build_panels(motion, feature_kind, joints, _parse_axes(axes), sigma_s, keys, saliency=has_saliency)
+    if has_axes:
+        panels = [axis for panel in panels for axis in _split_axes(panel, motion.fps, sigma_s, selection is None)]
     if reduced is not None:
         panels = _add_reduced_curves(panels, motion, reduced, feature_kind, width, own_keys=selection is None)
     layout = _Layout.build(panels, motion, name, width, panel)
@@ -145,11 +150,18 @@ class _Panel:
     keys: Ints
     saliency: JointSaliency | None
     reduced: _ReducedCurves | None = None
+    is_axis: bool = False  # one axis of a joint, with its candidates
 
     @cached_property
     def title(self) -> str:
         """The joint and the unit; for reduced curves also the number of keys and the largest error."""
         name = f"{self.joint}, {self.unit}"
+        if self.is_axis and self.saliency is not None:
+            is_candidate = self.saliency.over_mean > 1
+            candidates = format_count(int(is_candidate.sum()), "candidate", ",")
+            clusters = format_count(len(runs(is_candidate)), "cluster", ",")
+            extrema = f"{len(self.saliency.frames)} with an extremum"
+            return f"{self.joint} {self.channels[0]}, {self.unit}: {candidates} in {clusters}, {extrema}"
         if self.reduced is None:
             return name
         n_frames = len(self.values)
@@ -229,6 +241,19 @@ def _build_panels(
             )
         )
     return panels
+
+
+def _split_axes(panel: _Panel, fps: float, sigma_s: float, own_keys: bool) -> Iterator[_Panel]:
+    """Yield a panel for each axis, with its own saliency, and the keys of the joint with ``own_keys``."""
+    keys = panel.saliency.keys if own_keys and panel.saliency is not None else panel.keys
+    for k, channel in enumerate(panel.channels):
+        values = panel.values[:, [k]]
+        features = Features(values / panel.unit_scale, fps, (Column(panel.joint, channel),))
+        saliency = compute_joint_saliency(features, sigma_s)
+        yield replace(
+            panel, channels=(channel,), columns=(panel.columns[k],), values=values, saliency=saliency, keys=keys,
+            is_axis=True,
+        )  # fmt: skip
 
 
 def sample_reduced(motion: Motion, reduced: KeyedMotion | Motion, width_px: float) -> tuple[Floats, Motion]:
@@ -352,6 +377,10 @@ def _render_curves(panel: _Panel, frames: Scale, scale: Scale, area: Area, theme
     lines = _panel_lines(panel)
     styles = LineStyles(lines)
     elements = [_render_original(panel, c, line, frames, scale, theme) for c, line in enumerate(lines) if panel.reduced]
+    if panel.is_axis and panel.saliency is not None:
+        candidates = np.where(panel.saliency.over_mean > 1, panel.values[:, 0], np.nan)
+        path = line_path(frames.px(np.arange(len(candidates))), scale.px(candidates))
+        elements.append(pale_stroke(path, theme[lines[0].colour], CANDIDATE_PX))
     elements += [draw_line(line, frames, scale, area.bottom, styles, theme) for line in lines]
     for c, line in enumerate(lines):
         if panel.saliency is not None:
@@ -374,9 +403,9 @@ def _render_original(panel: _Panel, c: int, line: Line, frames: Scale, scale: Sc
     return pale_stroke(path, theme[line.colour])
 
 
-def pale_stroke(path: str, colour: str) -> str:
-    """Return the wide and pale stroke of an original under its reduced line."""
-    return (f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{number(ORIGINAL_PX)}" '
+def pale_stroke(path: str, colour: str, size: float = ORIGINAL_PX) -> str:
+    """Return the wide and pale stroke of an original under its reduced line, or of candidates."""
+    return (f'<path d="{path}" fill="none" stroke="{colour}" stroke-width="{number(size)}" '
             f'stroke-opacity="{ORIGINAL_OPACITY}" stroke-linejoin="round" stroke-linecap="round"/>')  # fmt: skip
 
 
@@ -419,6 +448,8 @@ def _saliency_paths(path: str, mean: str, theme: Theme) -> str:
 
 
 def _legend_texts(panels: list[_Panel]) -> list[str]:
+    if panels[0].is_axis:  # their titles name the axes
+        return [*_keys_texts(panels), "candidates", "salient extremum", "saliency, dotted at 1"]
     texts = [*panels[0].channels, *_keys_texts(panels)]
     if panels[0].reduced is not None:
         texts += ["original", "reduced"]
@@ -438,9 +469,11 @@ def _render_legend(panels: list[_Panel], layout: _Layout, theme: Theme) -> str:
     panel = panels[0]
     lines = _panel_lines(panel)
     styles = LineStyles(lines)
-    signs = [draw_legend_sample(line, 0.0, -4.0, styles, theme) for line in lines]
+    signs = [] if panel.is_axis else [draw_legend_sample(line, 0.0, -4.0, styles, theme) for line in lines]
     dot, wide = f"M{number(SAMPLE_PX - 6)} -4h0", number(SAMPLE_PX)
     signs += [stroke_dots(dot, theme["key"], KEY_DOT_PX)] if _keys_texts(panels) else []
+    if panel.is_axis:
+        signs.append(pale_stroke(f"M5 -4h{number(SAMPLE_PX - 10)}", theme["ink"], CANDIDATE_PX))
     if panel.reduced is not None:
         thin = f'<path d="M0 -4h{wide}" fill="none" stroke="{theme["ink"]}" stroke-width="1.5"/>'
         signs += [pale_stroke(f"M3 -4h{number(SAMPLE_PX - 6)}", theme["ink"]), thin]
@@ -457,30 +490,10 @@ def _render_legend(panels: list[_Panel], layout: _Layout, theme: Theme) -> str:
 
 
 def _describe(motion: Motion, panels: list[_Panel]) -> str:
-    names = ", ".join(panel.joint for panel in panels)
+    names = ", ".join(f"{p.joint} {p.channels[0]}" if p.is_axis else p.joint for p in panels)
     keys = "".join(f", {text}{'' if text.endswith('joint') else ' marked'}" for text in _keys_texts(panels))
     curves = "Motion curves" if panels[0].reduced is None else "Motion curves, original and reduced,"
     ranges = "; ".join(
         f"{p.joint} {p.values.min():.4g} to {p.values.max():.4g} {p.unit}" for p in panels[:DEFAULT_JOINTS]
     )
     return f"{curves} of {motion.name}: {names} over {motion.duration_s:.2f} s{keys}. {ranges}."
-
-
-@dataclass(frozen=True)
-class JointSaliency:
-    """Saliency of one joint, the input of the method of Bulut & Capin."""
-
-    over_mean: Floats  # (T,) maximum of S / mean(S) over the curves; frames above 1 are candidates
-    frames: Ints  # (N,) extrema among the candidates, the most salient of each cluster
-    columns: Ints  # (N,) index of the curve of each extremum
-
-
-def compute_joint_saliency(features: Features, sigma_s: float) -> JointSaliency:
-    """Return the saliency of the curves (T, D) of one joint."""
-    options = build_options(features.fps, 1, sigma_s, CUT_SIGMAS, None, "joint", "one", "flat")
-    salience = curve_saliency(features.values, options)
-    mean = salience.mean(axis=0)
-    over_mean = frame_importance(salience, mean, options)
-    extrema = find_extrema(features.values, salience, mean, over_mean, options)
-    chosen = extrema.select(options)
-    return JointSaliency(over_mean, chosen.frames.astype("int32"), chosen.columns.astype("int32"))

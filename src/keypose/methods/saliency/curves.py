@@ -9,8 +9,9 @@ from typing import Literal, NamedTuple, TypeAlias, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose.arrays import Bools, Floats
+from keypose.arrays import Bools, Floats, Ints
 from keypose.features import gaussian_filter
+from keypose.model import Features
 from keypose.options import Option
 from keypose.validation import check_choice, check_number
 
@@ -213,3 +214,26 @@ def _is_near(keys: Frames, gap: int, n: int) -> Bools:
     np.add.at(edges, np.maximum(keys - gap + 1, 0), 1)
     np.add.at(edges, np.minimum(keys + gap, n), -1)
     return np.asarray(np.cumsum(edges[:-1]) > 0)
+
+
+@dataclass(frozen=True)
+class JointSaliency:
+    """Saliency of one joint, the input of the method of Bulut & Capin."""
+
+    over_mean: Floats  # (T,) maximum of S / mean(S) over the curves; frames above 1 are candidates
+    frames: Ints  # (N,) extrema among the candidates, the most salient of each cluster
+    columns: Ints  # (N,) index of the curve of each extremum
+    keys: Ints  # (K,) the first and last frame, and the extrema that are left when close ones are removed
+
+
+def compute_joint_saliency(features: Features, sigma_s: float) -> JointSaliency:
+    """Return the saliency of the curves (T, D) of one joint, or of one of its curves."""
+    options = build_options(features.fps, 1, sigma_s, CUT_SIGMAS, None, "joint", "one", "flat")
+    salience = curve_saliency(features.values, options)
+    mean = salience.mean(axis=0)
+    over_mean = frame_importance(salience, mean, options)
+    extrema = find_extrema(features.values, salience, mean, over_mean, options)
+    chosen = extrema.select(options)
+    order, n_keys = order_keys(chosen.frames, over_mean, options.min_gap_frames, features.n_frames)
+    frames, columns, keys = (part.astype("int32") for part in (chosen.frames, chosen.columns, np.sort(order[:n_keys])))
+    return JointSaliency(over_mean, frames, columns, keys)
