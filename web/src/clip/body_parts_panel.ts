@@ -11,6 +11,7 @@ const UPDATE_DELAY_MS = 160; // keys are requested when the slider has stopped m
 export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
   const note = h("span", { class: "note" });
   let timer = 0;
+  let displayedTexts: string | null = null;
   const weights = parseWeights(state.settings.weights);
   const sliders: { control: Slider; weight: () => number; standard: (() => string) | null }[] = [];
   const update = () => {
@@ -71,12 +72,15 @@ export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HT
   const reset = button("Reset weights", null, () => state.url.set({ weights: [] }), "small");
   cleanups.push(
     state.url.values.watchNow((settings) => {
+      unusedNote.hidden = !state.isPerJoint;
+      const texts = settings.weights.join(",");
+      if (texts === displayedTexts) return; // the number of keys changes often
+      displayedTexts = texts;
       weights.clear();
       for (const [name, weight] of parseWeights(settings.weights)) weights.set(name, weight);
       show();
       fill(note, weights.size ? `${weights.size} changed` : "");
       ignoredNote.hidden = state.bodyParts.some(({ name }) => weights.get(name) !== 0);
-      unusedNote.hidden = !state.isPerJoint;
       reset.hidden = !weights.size;
     }),
     () => clearTimeout(timer),
