@@ -17,7 +17,7 @@ from pathlib import Path
 from benchmarks.measure import DATA, HERE
 
 import keypose as kp
-from keypose.curves.cubic_fit import flag_flips, list_flips
+from keypose.curves.capture_faults import flag_flips, list_flips
 from keypose.library.canonical import canonical_body
 from keypose.metrics import position_errors_mm
 

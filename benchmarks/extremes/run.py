@@ -14,7 +14,7 @@ from benchmarks.search.clips import Clip, all_clips, half_of, is_data_present, l
 
 import keypose as kp
 from keypose.arrays import Floats
-from keypose.curves.cubic_fit import remove_flips
+from keypose.curves.capture_faults import remove_flips
 from keypose.extremes import find_extremes
 
 HALF = 1  # of the subjects; limits were tuned on the other half

@@ -24,7 +24,7 @@ from benchmarks.storage.figure import Array, Figure
 
 import keypose as kp
 from keypose.arrays import runs
-from keypose.curves.cubic_fit import find_turnovers, leaf_joints
+from keypose.curves.capture_faults import find_turnovers, leaf_joints
 
 FIT_SHARE = 0.85  # of the tolerance is for the curves, the rest for rounding
 MAX_GAP_S = 0.3  # between keys within 1 mm, proportional to the root of the tolerance; larger gaps do not help

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from keypose.api.unbake import unbake
     from keypose.balance import Balance, Tip, balance, tips_over
     from keypose.batch.compare import compare
+    from keypose.curves.capture_faults import CaptureFault, find_capture_faults, repair_capture
     from keypose.curves.edit import Change, Edit, edit
     from keypose.curves.reduce import ReducedCurve, ReducedCurves
     from keypose.demo import demo_motion
@@ -70,6 +71,7 @@ __all__ = [
     "Action",
     "Actions",
     "Balance",
+    "CaptureFault",
     "Change",
     "Clip",
     "Comparison",
@@ -128,6 +130,7 @@ __all__ = [
     "demo_motion",
     "edit",
     "farthest_search",
+    "find_capture_faults",
     "ladder",
     "load",
     "load_keyed",
@@ -140,6 +143,7 @@ __all__ = [
     "rebake",
     "reduce_curves",
     "refine_table",
+    "repair_capture",
     "report",
     "save",
     "score",
@@ -170,6 +174,7 @@ if not TYPE_CHECKING:  # with __getattr__ visible, a type checker would accept e
             "UnknownJoint",
         ),
         "keypose.formats": ("Limits", "load", "load_keyed", "load_swings", "open_kps", "save"),
+        "keypose.curves.capture_faults": ("CaptureFault", "find_capture_faults", "repair_capture"),
         "keypose.curves.edit": ("Change", "Edit", "edit"),
         "keypose.curves.reduce": ("ReducedCurve", "ReducedCurves"),
         "keypose.library.library": ("Library",),

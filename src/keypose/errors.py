@@ -10,7 +10,7 @@
     ├── OptionError        (ValueError)    an argument is invalid
     └── UnknownJoint       (LookupError)   no such joint or body part
 
-    FormatWarning          (UserWarning)   a file was repaired while reading; the message says how
+    FormatWarning          (UserWarning)   a file was repaired while reading, or its frames have faults
 
 Catching ``KeyposeError`` catches every error that bad input can cause. Errors carry fields (``MessageFields``); their
 text is composed from these, here for Python users and in ``cli`` and ``server`` for others. No code reads the text.
@@ -135,6 +135,7 @@ CODES: Mapping[str, str] = {
     "repeated_name": "joints with the same name were numbered",
     "separate_keys": "channels with keys of their own were resampled at common keys",
     "sheared": "the shear of a transform is left out",
+    "spike": "a key is at or beside a frame in which a joint jumps away, and back in the next frame",
     "transform_count": "transforms that do not fit the joints are left out",
     "uneven_scale": "the non-uniform scale of joints is left out",
     "unknown_word": "an unknown keyword or member is left out",
@@ -421,6 +422,6 @@ class UnknownJoint(KeyposeError, LookupError):  # noqa: N818
 
 
 class FormatWarning(MessageFields, UserWarning):
-    """A file was repaired while reading; the message says how."""
+    """A file was repaired while reading, or its frames have faults; the message says how or where."""
 
     code = "repaired"

@@ -11,7 +11,8 @@ import numpy as np
 
 from keypose import kinematics
 from keypose.arrays import Bools, Floats, Frozen, Ints, freeze, freeze_floats
-from keypose.curves.cubic_fit import flag_flips, interpolate_linear
+from keypose.curves.capture_faults import flag_flips
+from keypose.curves.cubic_fit import interpolate_linear
 from keypose.errors import OptionError, format_count
 from keypose.model import KeyedMotion, Motion, Selection, parse_frames
 from keypose.rotations import angle_between

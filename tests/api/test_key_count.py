@@ -19,7 +19,8 @@ from keypose.api.method_input import contact_frames
 from keypose.api.selection_report import select_with_report
 from keypose.arrays import runs
 from keypose.curves import interpolate_linear
-from keypose.curves.cubic_fit import compute_inbetween_costs, remove_flips
+from keypose.curves.capture_faults import remove_flips
+from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.curves.keyed_motion import build_keyed_motion
 from keypose.errors import OptionError
 from keypose.methods import METHODS

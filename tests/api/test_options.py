@@ -101,6 +101,8 @@ CONTRACTS = {
                         {"methods": "str | Sequence[str] | None", "removed_percent": "float | Sequence[float]",
                          "inbetweens": "str | Sequence[str]"}),
     "concatenate": Contract(kp.concatenate, (), ("motions",)),
+    "find_capture_faults": Contract(kp.find_capture_faults, (), ("motion",)),
+    "repair_capture": Contract(kp.repair_capture, (), ("motion",)),
     "demo_motion": Contract(kp.demo_motion, (DemoOptions,)),
     "edit": Contract(kp.edit, (), ("keyed",)),
     "farthest_search": Contract(kp.farthest_search, (FeatureOptions,), ("motion", "fps", "options"), NO_METHOD, FEATURES, described_by=kp.ladder),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import keypose as kp
-from keypose.curves.cubic_fit import list_flips
+from keypose.curves.capture_faults import list_flips
 from keypose.errors import Hint
 from keypose.extremes import find_extremes, mark_extremes
 from keypose.metrics import position_errors_mm

@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 
 import keypose as kp
 from keypose.curves import interpolate_linear
-from keypose.curves.cubic_fit import (
-    ROTATION_KINDS,
+from keypose.curves.capture_faults import (
     Flip,
-    bridge_flips,
-    build_channels,
-    choose_rotation_orders,
+    bridge_rotations,
     describe_flips,
     find_flips,
     find_turnovers,
@@ -26,6 +23,7 @@ from keypose.curves.cubic_fit import (
     list_flips,
     remove_flips,
 )
+from keypose.curves.cubic_fit import ROTATION_KINDS, build_channels, choose_rotation_orders
 from keypose.curves.keyed_motion import INTERPOLATIONS, add_residual, build_keyed_motion
 from keypose.metrics import position_errors_mm
 from keypose.rotations import angle_between, exp, from_euler, multiply, normalise, rotate
@@ -187,7 +185,7 @@ def test_angles_do_not_jump(seed, step):
     assert channels.rotation_orders is not None
     is_leaf = leaf_joints(SKELETON)
     flips = [flip for flip in find_turnovers(motion.rotations, motion.fps) if is_leaf[flip.joint]]
-    rotations = bridge_flips(motion.rotations, flips)
+    rotations = bridge_rotations(motion.rotations, flips)
     step_angles = angle_between(rotations[:-1], rotations[1:])
     jumps = np.abs(np.diff(channels.rotations, axis=0)).max(axis=2)
     locked = np.abs(channels.rotations[..., 1]).max(axis=0) > np.deg2rad(80)

@@ -8,7 +8,7 @@ import random
 import numpy as np
 import pytest
 
-from keypose.library.array_codec import DTYPES, ArrayCodecError, decode_arrays, encode_arrays
+from keypose.library.analysis_rows import DTYPES, ArrayCodecError, decode_arrays, encode_arrays
 
 ARRAYS = {
     **{f"of {kind}": np.arange(-3, 4).astype(kind) for kind in DTYPES},

@@ -32,7 +32,8 @@ from keypose.api.method_input import (
     try_gaps,
 )
 from keypose.arrays import Ints
-from keypose.curves.cubic_fit import compute_inbetween_costs, remove_flips
+from keypose.curves.capture_faults import remove_flips, warn_of_spikes
+from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.errors import Hint, OptionError, format_count, format_count_range
 from keypose.extremes import NEAR_S, find_extremes
 from keypose.features import JointNames, build_array_features
@@ -114,7 +115,24 @@ def select(
 
     ``extremes_first`` (of ``salient``; the default with ``auto``): of the selections with as many keys that cost at
     most 5 % more, take the one with most keys at extremes, where a part of the body is at the end of its travel.
+    A FormatWarning names keys that are spikes of the capture, which ``repair_capture`` removes.
     """
+    selection = _select(motion, method, keys, tolerance_mm, auto, extremes_first, max_keys, options)
+    if isinstance(motion, Motion):
+        warn_of_spikes(motion, selection.frames)
+    return selection
+
+
+def _select(
+    motion: Source,
+    method: str,
+    keys: int | None,
+    tolerance_mm: float | None,
+    auto: bool,
+    extremes_first: bool | None,
+    max_keys: int | None,
+    options: dict[str, Any],
+) -> Selection:
     find_method(method)
     check_key_count_options(keys, tolerance_mm, auto=auto)
     if max_keys is not None:

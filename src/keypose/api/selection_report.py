@@ -30,7 +30,7 @@ from keypose.api.select import (
 )
 from keypose.arrays import Floats, Frozen, Ints, freeze
 from keypose.curves import interpolate_linear
-from keypose.curves.cubic_fit import flag_flips, remove_flips
+from keypose.curves.capture_faults import flag_flips, remove_flips, warn_of_spikes
 from keypose.curves.keyed_motion import build_keyed_motion
 from keypose.errors import OptionError
 from keypose.kinematics import distances
@@ -104,6 +104,7 @@ def select_with_report(
         count_source = "auto"
     if moves_keys and count_source in ("keys", "own"):
         selection = put_extremes_first(motion, selection, options)
+    warn_of_spikes(motion, selection.frames)
     is_auto = count_source == "auto"
     rebuild = _rebuild_fitted if is_auto else _choose_rebuild(options)
     return SelectionReport(

@@ -26,7 +26,8 @@ from keypose.api.select import (
     selection_with_keys,
 )
 from keypose.arrays import Ints
-from keypose.curves.cubic_fit import compute_inbetween_costs, remove_flips
+from keypose.curves.capture_faults import remove_flips, warn_of_spikes
+from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.curves.keyed_motion import CurveFitter, CurveOptions, add_residual, build_curve_options
 from keypose.errors import Hint, OptionError, format_count
 from keypose.features import check_weights
@@ -97,7 +98,8 @@ def unbake(
     error curve). They are then selected by the error of the fitted curves; ``options`` as for
     ``select(..., "salient", cost="inbetween")``: pins, excluded, joints, weights, min_gap_frames, max_gap_frames, loop,
     objective, measure. Another ``method`` selects them as ``select`` does, with its own ``options``. Curves omit flips
-    of the capture, unless there is a ``tolerance_mm``.
+    of the capture, unless there is a ``tolerance_mm``. A FormatWarning names keys that are spikes of the capture, which
+    ``repair_capture`` removes.
 
     ``per="joint"`` gives every joint keys of its own: ``keys`` of each, the method's own number (``refine``,
     ``saliency``), or with ``salient`` the fewest within the tolerance. ``options`` are those of the method.
@@ -143,6 +145,7 @@ def unbake(
         _check_joint_options(method, auto, tolerance_mm, curve_options, first, max_keys)
         tolerance = None if tolerance_mm is None else check_tolerance_mm(tolerance_mm)
         keyed = unbake_per_joint(source, method, curve_options, keys, tolerance, options)
+        warn_of_spikes(source, keyed.keys)
     elif selection is not None or method != METHOD:
         if selection is None:
             _check_tolerance_method(tolerance_mm, method)
@@ -159,6 +162,7 @@ def unbake(
         keyed = CurveFitter(source, curve_options).fit(parse_frames(selection, motion.n_frames, "selection"))
     else:
         keyed = _unbake_optimally(source, curve_options, keys, tolerance_mm, first, max_keys, options)
+        warn_of_spikes(source, keyed.keys)
     if extremes is not None:
         keyed = replace(keyed, extremes=_mark_extremes(keyed.keys, parse_frames(extremes, motion.n_frames, "extremes")))
     return add_residual(keyed, motion) if check_bool("residual", residual) else keyed

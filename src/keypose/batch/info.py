@@ -11,6 +11,7 @@ import numpy as np
 
 from keypose.batch.file_discovery import load_clip
 from keypose.batch.stored_file import StorageInfo, is_kps_file, load_longest_intact_span, load_storage_info
+from keypose.curves.capture_faults import CaptureFault, find_capture_faults
 from keypose.errors import FileError
 from keypose.formats import FORMATS
 from keypose.formats.base import GZIP_MAGIC, SNIFF_BYTES
@@ -68,6 +69,7 @@ class ClipInfo:
     channels: int
     joints_by_channels: dict[int, int]  # number of joints by number of channels
     rotation_orders: dict[str, int]  # number of joints by rotation order
+    faults: tuple[CaptureFault, ...]  # flips and spikes of the capture
     notes: tuple[str, ...]
     tree: tuple[JointInfo, ...] = ()
     stored: StorageInfo | None = None  # None unless it is a .kps file
@@ -121,6 +123,7 @@ def describe(motion: Motion, path: Path, *, tree: bool = False) -> ClipInfo:
         channels=sum(map(len, skeleton.channels)),
         joints_by_channels=dict(Counter(map(len, skeleton.channels)).most_common()),
         rotation_orders=dict(Counter(orders).most_common()),
+        faults=find_capture_faults(motion),
         notes=list_notes(motion),
         tree=_build_tree(skeleton) if tree else (),
     )

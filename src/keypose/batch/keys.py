@@ -10,6 +10,7 @@ from typing import Any
 from keypose.api.select import refine_table
 from keypose.api.selection_report import CountSource, select_with_report
 from keypose.batch.file_discovery import load_clip, resolve_frame_range
+from keypose.curves.capture_faults import repair_capture
 from keypose.methods.refine import RefineTable
 from keypose.metrics import Score
 from keypose.model import list_notes
@@ -28,6 +29,7 @@ class KeysJob:
     auto: bool = False
     frames: tuple[int | None, int | None] | None = None  # start and stop as in a slice
     options: Mapping[str, Any] = field(default_factory=dict)  # of ``ladder``
+    repair: bool = False  # the capture
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,7 @@ class KeysResult:
 def select_clip_keys(job: KeysJob) -> KeysResult:
     """Load one file and select its keys."""
     motion = load_clip(job.path, job.load_options)
+    motion = repair_capture(motion) if job.repair else motion
     start, stop = resolve_frame_range(job.frames, motion.n_frames)
     report = select_with_report(
         motion,

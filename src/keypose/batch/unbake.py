@@ -15,7 +15,7 @@ from keypose.batch.convert import resample
 from keypose.batch.file_discovery import KEYS_SUFFIXES, AnimationName, clip_path, load_clip, resolve_frame_range, stem
 from keypose.batch.plan import ExistingPolicy, Plan, Target, make_folder, target_format
 from keypose.batch.worker import Outcome, run_item
-from keypose.curves.cubic_fit import list_flips
+from keypose.curves.capture_faults import list_flips, repair_capture, without_spike_warnings
 from keypose.errors import FileError, KeyposeError, OptionError
 from keypose.formats import load_keyed, save, save_into
 from keypose.methods import METHODS
@@ -47,6 +47,7 @@ class UnbakeJob:
     animation: AnimationName | None = None  # one of several of the source
     shares_target: bool = False  # ``write_shared_targets`` writes the target, with other animations
     reduce_tracks: bool = True  # of the character
+    repair: bool = False  # the capture
 
     @property
     def clip_path(self) -> Path:
@@ -123,6 +124,7 @@ def unbake_clip(job: UnbakeJob) -> UnbakeResult:
 
 def _unbake_clip(job: UnbakeJob) -> UnbakeResult:
     motion = load_capture(job.source, job.load_options)
+    motion = repair_capture(motion) if job.repair else motion
     start, stop = resolve_frame_range(job.frames, motion.n_frames)
     trimmed = motion[start:stop]
     if job.fps is not None and job.fps != trimmed.fps:
@@ -219,7 +221,8 @@ def _count_keys_within(
     """Return the fewest keys of the default method whose curves are within the tolerance; None if there are none."""
     options = select_options if job.method == DEFAULT_METHOD else {}
     try:
-        return unbake(motion, tolerance_mm=tolerance_mm, **options, **job.curve_options).n_keys
+        with without_spike_warnings():
+            return unbake(motion, tolerance_mm=tolerance_mm, **options, **job.curve_options).n_keys
     except OptionError:
         return None
 

@@ -16,6 +16,7 @@ from keypose.batch.info import ClipInfo, JointInfo
 from keypose.batch.stored_file import RAW_BYTES, StorageInfo
 from keypose.cli import output
 from keypose.cli.output import Column, escape_unprintable, format_bytes, format_duration, labelled_rows, title_text
+from keypose.curves.capture_faults import describe_faults
 from keypose.errors import format_count
 from keypose.metrics import Score
 from keypose.model.motion import HeightSource
@@ -49,6 +50,7 @@ def build_block(clip: ClipInfo, notes: Sequence[str]) -> Group:
         ("unit", _unit(clip)),
         ("height", _height(clip)),
         ("recognised", _format_recognised(clip)),
+        *([("faults", describe_faults(clip.faults))] if clip.faults else []),
         *(("note", text) for text in notes),
     ]
     return labelled_rows(clip.path, rows)

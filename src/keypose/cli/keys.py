@@ -26,6 +26,7 @@ from keypose.cli.options import (
     Json,
     LoadFlags,
     Range,
+    Repair,
     check_key_count,
     parse_range,
     resolve_jobs,
@@ -67,6 +68,7 @@ def keys(
     overwrite: Annotated[
         bool, Parameter(negative="--no-overwrite", help="Replace the CSV file if it exists. Default: refuse.")
     ] = False,
+    repair: Repair = False,
     load: LoadFlags = DEFAULT_LOAD,
     jobs: Jobs = None,
     json: Json = False,
@@ -103,7 +105,9 @@ def keys(
             is_single_file=_is_single_file(files, table_work),
         )  # fmt: skip
     work = [
-        KeysJob(file.path, load_options, select.method, count.keys, count.tolerance_mm, count.auto, frames, options)
+        KeysJob(
+            file.path, load_options, select.method, count.keys, count.tolerance_mm, count.auto, frames, options, repair
+        )
         for file in inputs.files
     ]
     return run(

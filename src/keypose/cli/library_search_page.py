@@ -9,6 +9,7 @@ from keypose.api.select import select
 from keypose.cli import output
 from keypose.cli.commands import command_line
 from keypose.cli.library_search import LoadedQuery, Search
+from keypose.curves.capture_faults import without_spike_warnings
 from keypose.errors import FileError, FormatError, OptionError
 from keypose.formats.base import write_atomically
 from keypose.library.library import Library
@@ -102,7 +103,8 @@ def _load_motion(library: Library, clip_hash: str, name: str) -> Motion | None:
 
 def _pose_strip(motion: Motion, start: int, end: int, height_px: float, *, rank: bool = False) -> Picture:
     """Return a strip of the most different poses of some frames."""
-    keys = select(motion, "farthest", keys=min(MAX_KEYS, end - start), frames=(start, end))
+    with without_spike_warnings():
+        keys = select(motion, "farthest", keys=min(MAX_KEYS, end - start), frames=(start, end))
     return strip(motion, keys, rank=rank, height_px=height_px, background=False)
 
 

@@ -44,7 +44,7 @@ def info_document(path: Path, outcome: Outcome[ClipInfo]) -> dict[str, Any]:
     if outcome.failure is not None:
         return {"path": str(path), **failure_document(outcome.failure), "warnings": render_warnings(outcome.warnings)}
     assert outcome.value is not None
-    fields = asdict(outcome.value)
+    fields = asdict(outcome.value) | {"faults": [fault._asdict() for fault in outcome.value.faults]}
     optional_fields = {name: fields.pop(name) for name in ("stored", "tree")}
     return (
         fields

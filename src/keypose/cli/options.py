@@ -68,6 +68,13 @@ OverwritePage = Annotated[
 OverwritePicture = Annotated[
     bool, Parameter(negative="--no-overwrite", help="Replace the picture if it exists. Default: refuse.")
 ]
+Repair = Annotated[
+    bool,
+    Parameter(
+        negative="",
+        help="First bridge the faults of the capture: spikes, in which a joint jumps away for one frame, and flips.",
+    ),
+]
 Json = Annotated[bool, Parameter(negative="", help="Print one JSON document on stdout instead of text.")]
 
 

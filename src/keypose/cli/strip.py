@@ -15,11 +15,12 @@ from keypose.api.select import ladder, select
 from keypose.batch.file_discovery import ClipFiles, discover_clips, load_clip, resolve_frame_range
 from keypose.batch.plan import ExistingPolicy, Plan, Target, make_folder
 from keypose.cli import output, runner
-from keypose.cli.options import Flags, resolve_jobs, with_flags
+from keypose.cli.options import Flags, Repair, resolve_jobs, with_flags
 from keypose.cli.output import UsageError
 from keypose.cli.picture_options import (
     DEFAULT_SOURCE,
     PICTURE_GROUP,
+    READ_GROUP,
     DrawnPicture,
     Mark,
     SourceFlags,
@@ -30,6 +31,7 @@ from keypose.cli.picture_options import (
     png_size,
 )
 from keypose.cli.runner import DEFAULT_WRITE, RunResult, WriteFlags, run_write_jobs, split_paths
+from keypose.curves.capture_faults import repair_capture, warn_of_spikes
 from keypose.errors import format_count
 from keypose.methods import METHODS
 from keypose.model import Motion, Selection, list_notes
@@ -94,6 +96,7 @@ def strip(
     ] = None,
     mark: Mark = (),
     keys: StripKeyFlags | None = None,
+    repair: Annotated[Repair, READ_GROUP] = False,
     source: SourceFlags = DEFAULT_SOURCE,
     write: Annotated[WriteFlags, PICTURE_GROUP] = DEFAULT_WRITE,
 ) -> int:
@@ -125,7 +128,7 @@ def strip(
         raise inputs.problems[0]
     plan = build_plan(inputs, names, out, to, existing_policy)
     work = [
-        StripJob(t.source, t.target, load_options, frames, style.options(), marked_frames, rows, has_labels)
+        StripJob(t.source, t.target, load_options, frames, style.options(), marked_frames, rows, has_labels, repair)
         for t in plan.targets
     ]
     return run(work, plan.skipped, resolve_jobs(write.jobs, len(work)), json=write.json, quiet=write.quiet)
@@ -143,6 +146,7 @@ class StripJob:
     marked_frames: tuple[int, ...]  # used instead of ``rows`` if not empty
     rows: Mapping[str, Mapping[str, Any]]  # by method: keywords of ``select``, including the method
     has_labels: bool  # rows are labelled
+    repair: bool = False  # the capture
 
 
 def build_plan(
@@ -163,6 +167,7 @@ def build_plan(
 def draw_strip(job: StripJob) -> DrawnPicture:
     """Read one file, choose its keys and draw them."""
     motion = load_clip(job.source, job.load_options)
+    motion = repair_capture(motion) if job.repair else motion
     span = resolve_frame_range(job.frames, motion.n_frames)
     rows = _select_rows(motion, span, job)
     make_folder(job.target.parent)
@@ -199,7 +204,9 @@ def _select_keys(motion: Motion, span: tuple[int, int], select_options: Mapping[
     if {"keys", "tolerance_mm", "auto"} & set(select_options) or METHODS[select_options["method"]].has_own_count:
         return select(motion, frames=span, **select_options)
     selection_ladder = ladder(motion, frames=span, **({"max_keys": DEFAULT_KEYS} | dict(select_options)))
-    return selection_ladder.at(int(selection_ladder.counts[-1]))  # fewer if poses are identical
+    selection = selection_ladder.at(int(selection_ladder.counts[-1]))  # fewer if poses are identical
+    warn_of_spikes(motion, selection.frames)
+    return selection
 
 
 def run(work: Sequence[StripJob], skipped: Sequence[Target], n_workers: int, *, json: bool, quiet: bool) -> int:

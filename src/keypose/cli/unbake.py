@@ -39,11 +39,12 @@ from keypose.batch.unbake import (
 )
 from keypose.cli import messages, output
 from keypose.cli.clip_view import common_folder, score_document
-from keypose.cli.key_options import DEFAULT_UNBAKE, KEYS_GROUP, UnbakeFlags
+from keypose.cli.key_options import DEFAULT_UNBAKE, KEYS_GROUP, READ_GROUP, UnbakeFlags
 from keypose.cli.options import (
     DEFAULT_CHARACTER,
     CharacterFlags,
     Flags,
+    Repair,
     check_fps,
     parse_range,
     resolve_jobs,
@@ -60,7 +61,7 @@ from keypose.cli.runner import (
     run_write_jobs,
     split_paths,
 )
-from keypose.curves.cubic_fit import describe_flips
+from keypose.curves.capture_faults import describe_flips
 from keypose.errors import format_count
 from keypose.formats import blend, find_format, keys_json
 from keypose.metrics import MAX_SLIDE_RATIO, Score
@@ -112,6 +113,7 @@ def unbake(
         ),
     ] = False,
     per_: Annotated[PerFlags, KEYS_GROUP] = DEFAULT_PER,
+    repair: Annotated[Repair, READ_GROUP] = False,
     flags: UnbakeFlags = DEFAULT_UNBAKE,
     write: Annotated[WriteFlags, WRITE_GROUP] = DEFAULT_WRITE,
 ) -> int:
@@ -182,6 +184,7 @@ def unbake(
             t.animation,
             shares_targets,
             into_.reduce_tracks,
+            repair,
         )
         for t in plan.targets
     ]

@@ -17,14 +17,14 @@ from keypose.cache import LruCache
 from keypose.clip_edit.display_data import DisplaySpace, Face, compute_display_space, find_face
 from keypose.clip_edit.field_checks import check_frames
 from keypose.clip_edit.selection_spec import CurveSpec, KeyedSpec, MethodSpec, SelectionSpec, tolerance_specs
-from keypose.curves.cubic_fit import remove_flips
+from keypose.curves.capture_faults import describe_faults, find_spikes, remove_flips, without_spike_warnings
 from keypose.curves.keyed_motion import CurveFitter, add_residual, build_curve_options
 from keypose.errors import OptionError, format_count
 from keypose.library.canonical import canonical_body
 from keypose.methods.refine import RefineRow
 from keypose.methods.salient import available_cores
 from keypose.metrics import Score, score, score_positions
-from keypose.model import KeyedMotion, Ladder, Motion, Selection, parse_frames
+from keypose.model import KeyedMotion, Ladder, Motion, Selection, list_notes, parse_frames
 from keypose.options import DEFAULT_METHOD, CurveOptions, Option, check_option_int, check_option_number
 from keypose.options.clip_edit import ClipKeyOptions, DetailOptions
 from keypose.swings import Swings, swings
@@ -171,7 +171,8 @@ class ClipEditor:
         if not spec.uses_defaults:
             return np.array([], np.int32)
         options = {**spec.ladder_options(self.motion, {}), "max_keys": spec.max_keys, **curves.curve_options()}
-        return unbake(self.motion_without_flips, residual=False, **count, **options).keys
+        with without_spike_warnings():  # the details of the clip name all spikes
+            return unbake(self.motion_without_flips, residual=False, **count, **options).keys
 
     def _keys_within(self, keys: Ints, tolerance: float, curves: CurveSpec) -> tuple[int, ...]:
         """Return the keys if there are any and their curves are within the tolerance; else none."""
@@ -335,6 +336,7 @@ class MotionDetails:
     joint_groups: Mapping[str, tuple[int, ...]]
     contacts: Mapping[str, tuple[tuple[int, int], ...]]  # first and last frame of each contact, by foot
     swings: tuple[SwingBar, ...]
+    notes: tuple[str, ...]  # of the file, and the spikes of the capture
 
 
 def describe_motion(editor: ClipEditor) -> MotionDetails:
@@ -345,12 +347,14 @@ def describe_motion(editor: ClipEditor) -> MotionDetails:
     joints = zip(skeleton.names, skeleton.parents.tolist(), anatomy.body_parts, are_auxiliary, strict=True)
     has_height = motion.height > 0
     is_small = motion.n_frames * motion.n_joints <= MAX_SWING_CELLS
+    spikes = find_spikes(motion) if is_small else ()
     return MotionDetails(
         has_body=canonical_body(motion[:1]) is not None,
         joints=tuple(JointDetails(*each) for each in joints),
         joint_groups=dict(anatomy.groups),
         contacts=_contact_ranges(motion) if has_height else {},
         swings=swing_bars(editor.swings()) if has_height and is_small else (),
+        notes=(*list_notes(motion), *([describe_faults(spikes)] if spikes else [])),
     )
 
 

@@ -1,23 +1,19 @@
-"""In-betweens of the values of a motion: fitted cubic curves, natural splines, and linear ones.
-
-Curves omit the flips of a capture: a joint turns over from one frame to the next, and back within a few frames. Capture
-systems produce them in thumbs, hands and feet. They are faults, not motion. Where several joints turn over at once and
-the limbs stay in place, only the angles are odd: that is no flip.
-"""
+"""In-betweens of the values of a motion: fitted cubic curves, natural splines, and linear ones."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from keypose.arrays import Bools, Floats, Ints, freeze, freeze_ints
+from keypose.arrays import Floats, Ints, freeze, freeze_ints
+from keypose.curves.capture_faults import bridge_rotations, find_turnovers, leaf_joints
 from keypose.errors import OptionError
 from keypose.features import JointNames, curvatures, joint_weights, resolve_joints
-from keypose.model import Curves, InbetweenCosts, Motion, Skeleton
+from keypose.model import Curves, InbetweenCosts, Motion
 from keypose.options import RotationKind
 from keypose.rotations import ORDERS, align_signs, normalise, slerp, to_euler, unwrap_euler
 from keypose.validation import check_choice
@@ -27,11 +23,6 @@ RIDGE = 1e-9
 Frames = NDArray[np.integer[Any]]
 
 ROTATION_KINDS: tuple[RotationKind, ...] = get_args(RotationKind)
-
-FLIP_RAD = np.pi / 2  # smallest step from one frame to the next
-RETURN_RAD = np.pi / 4  # largest rotation between the frames before and after
-MAX_FLIP_S = 0.1
-MAX_FLIP_JOINTS, MAX_FLIPS = 6, 3  # joints that a text lists, and flips of each
 
 LOCAL_INTERPOLATIONS = ("bezier", "linear")  # a span depends only on its two keys
 
@@ -203,137 +194,6 @@ def interpolate_poses(motion: Motion, spans: FrameSpans) -> tuple[Floats, Floats
     return translations, rotations
 
 
-class Flip(NamedTuple):
-    """Frames ``start`` to ``stop`` (exclusive) in which a joint is turned over."""
-
-    joint: int
-    start: int
-    stop: int
-
-
-def find_flips(motion: Motion) -> tuple[Flip, ...]:
-    """Return the flips of a motion: joints that turn over, and whose limbs move more evenly without that."""
-    is_leaf = leaf_joints(motion.skeleton)
-    flips: list[Flip] = []
-    others: list[Flip] = []
-    for flip in find_turnovers(motion.rotations, motion.fps):
-        (flips if is_leaf[flip.joint] else others).append(flip)
-    for group in _group_overlapping(others):
-        flips += group if _moves_limbs(motion, group) else []
-    return tuple(sorted(flips, key=lambda flip: (flip.start, flip.joint)))
-
-
-def _group_overlapping(flips: Iterable[Flip]) -> list[list[Flip]]:
-    """Return groups of ``flips``, sorted by start, that overlap or follow each other at once."""
-    groups: list[list[Flip]] = []
-    stop = -1
-    for flip in flips:
-        if flip.start > stop + 1:
-            groups.append([])
-        groups[-1].append(flip)
-        stop = max(stop, flip.stop)
-    return groups
-
-
-def _moves_limbs(motion: Motion, flips: Sequence[Flip]) -> bool:
-    """Return whether the joint that ``flips`` move farthest has a smaller largest acceleration without them."""
-    first = max(0, min(flip.start for flip in flips) - 2)
-    part = motion[first : max(flip.stop for flip in flips) + 2]
-    shifted = [Flip(joint, start - first, stop - first) for joint, start, stop in flips]
-    bridged = replace(part, rotations=freeze(bridge_flips(part.rotations, shifted)))
-    captured, even = part.world_positions(), bridged.world_positions()
-    joint = int(np.linalg.norm(even - captured, axis=-1).max(axis=0).argmax())
-    captured_bend, even_bend = (np.diff(points[:, joint], n=2, axis=0) for points in (captured, even))
-    return bool(np.linalg.norm(even_bend, axis=-1).max() < np.linalg.norm(captured_bend, axis=-1).max())
-
-
-def find_turnovers(rotations: Floats, fps: float) -> tuple[Flip, ...]:
-    """Return steps of ``rotations`` (T, J, 4) by over 90 degrees that return within ``MAX_FLIP_S``, by start."""
-    max_frames = max(1, round(MAX_FLIP_S * fps))
-    is_step = np.abs(np.einsum("tjc,tjc->tj", rotations[:-1], rotations[1:])) < np.cos(FLIP_RAD / 2)
-    flips = []
-    for joint in np.flatnonzero(is_step.any(axis=0)).tolist():
-        curve, stop = rotations[:, joint], 0
-        for last_before in np.flatnonzero(is_step[:, joint]).tolist():
-            if last_before < stop:  # the step back
-                continue
-            start = last_before + 1
-            cosines = np.abs(curve[start : start + max_frames + 1] @ curve[last_before])
-            returned = np.flatnonzero(cosines >= np.cos(RETURN_RAD / 2))
-            if len(returned):
-                stop = start + int(returned[0])
-                flips.append(Flip(joint, start, stop))
-    return tuple(sorted(flips, key=lambda flip: (flip.start, flip.joint)))
-
-
-def list_flips(motion: Motion) -> dict[str, tuple[tuple[int, int], ...]]:
-    """Return the first and last frame of each flip, by the name of the joint."""
-    flips: dict[str, tuple[tuple[int, int], ...]] = {}
-    for joint, start, stop in find_flips(motion):
-        name = motion.skeleton.names[joint]
-        flips[name] = (*flips.get(name, ()), (start, stop - 1))
-    return flips
-
-
-def describe_flips(flips: Mapping[str, Sequence[tuple[int, int]]]) -> str:
-    """Return the joints that flip and the frames, first ones if there are many, as text."""
-    joints = []
-    for joint, spans in list(flips.items())[:MAX_FLIP_JOINTS]:
-        frames = [str(first) if first == last else f"{first}-{last}" for first, last in spans[:MAX_FLIPS]]
-        more = f" and {len(spans) - MAX_FLIPS} more" if len(spans) > MAX_FLIPS else ""
-        is_one = len(spans) == 1 and spans[0][0] == spans[0][1]
-        joints.append(f"{joint} in {'frame' if is_one else 'frames'} {', '.join(frames)}{more}")
-    if len(flips) > MAX_FLIP_JOINTS:
-        joints.append(f"{len(flips) - MAX_FLIP_JOINTS} more joints")
-    return "; ".join(joints)
-
-
-class FlipFlags(NamedTuple):
-    """Which joints flips concern in each frame: those that turn over, and those below them, which they move."""
-
-    is_turned: Bools  # (T, J)
-    is_moved: Bools  # (T, J)
-
-
-def flag_flips(motion: Motion) -> FlipFlags:
-    """Return the joints that flips of a motion turn over, and those that they move, in each frame."""
-    is_turned, is_moved = np.zeros((2, motion.n_frames, motion.n_joints), bool)
-    for joint, start, stop in find_flips(motion):
-        is_turned[start:stop, joint] = True
-    for joint, parent in enumerate(motion.skeleton.parents.tolist()):  # parents come first
-        if parent >= 0:
-            is_moved[:, joint] = is_moved[:, parent] | is_turned[:, parent]
-    return FlipFlags(is_turned, is_moved)
-
-
-def bridge_flips(rotations: Floats, flips: Iterable[Flip]) -> Floats:
-    """Return ``rotations`` (T, J, 4) with those of ``flips`` replaced by even turns from the frame before to that
-    after."""
-    bridged = rotations.copy()
-    for joint, start, stop in flips:
-        fractions = (np.arange(start, stop) - start + 1.0) / (stop - start + 1)
-        ends = np.broadcast_to(rotations[[start - 1, stop], joint][:, None], (2, stop - start, 4))
-        bridged[start:stop, joint] = normalise(slerp(ends[0], ends[1], fractions[:, None]))
-    return bridged
-
-
-def remove_flips(motion: Motion) -> Motion:
-    """Return ``motion`` without the flips that move other joints; the motion itself if there are none.
-
-    Flips of leaf joints, which move none, remain; ``build_channels`` removes them.
-    """
-    is_leaf = leaf_joints(motion.skeleton)
-    flips = [flip for flip in find_flips(motion) if not is_leaf[flip.joint]]
-    return replace(motion, rotations=freeze(bridge_flips(motion.rotations, flips))) if flips else motion
-
-
-def leaf_joints(skeleton: Skeleton) -> Bools:
-    """Return flags (J,) of the joints without children: their rotations move no other joint."""
-    flags = np.ones(skeleton.n_joints, bool)
-    flags[skeleton.parents[skeleton.parents >= 0]] = False
-    return flags
-
-
 @dataclass(frozen=True)
 class Channels:
     """The local values of every frame of a motion, continuous in each column."""
@@ -352,7 +212,7 @@ def build_channels(
     """
     is_leaf = leaf_joints(motion.skeleton)
     flips = [flip for flip in find_turnovers(motion.rotations, motion.fps) if is_leaf[flip.joint]]
-    rotations = bridge_flips(motion.rotations, flips) if flips else motion.rotations
+    rotations = bridge_rotations(motion.rotations, flips) if flips else motion.rotations
     if rotation_kind == "quaternion":
         return Channels(motion.translations, align_signs(rotations), None)
     if rotation_orders is not None:

@@ -6,7 +6,7 @@ writes their bytes, ``verification.py`` and ``rebuild.py`` check and repair the 
 
 ``store.py`` combines a database with its blobs. ``tables.py`` defines the tables, ``library_info.py`` creates them and
 checks the row that describes the library; ``db/`` supports SQLite and PostgreSQL, ``blobs/`` folders and object stores.
-``rows.py`` and ``analysis_rows.py`` convert between rows and ``records.py``, ``array_codec.py`` between arrays and
+``rows.py`` and ``analysis_rows.py`` convert between rows and ``records.py``, the latter also between arrays and
 bytes; ``rows.py`` also cleans names, tags and notes.
 
 ``analysis.py`` reads input files, turns them into clips and computes everything that is stored about their frames.

@@ -1,8 +1,10 @@
-"""Analyses of clips as rows: written with checksums, read for search and pictures."""
+"""Analyses of clips as rows: written with checksums, read for search and pictures; their arrays as bytes and back."""
 
 from __future__ import annotations
 
 import hashlib
+import math
+import struct
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -11,9 +13,9 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from keypose.arrays import freeze
 from keypose.errors import FormatError, ModelError
 from keypose.library.analysis import ANALYSIS_VERSION, Analysis, find_moving_body_parts
-from keypose.library.array_codec import ArrayCodecError, decode_arrays, encode_arrays
 from keypose.library.db import Dialect
 from keypose.library.descriptors import Description, Windows
 from keypose.library.descriptors.clip_vector import KINDS
@@ -33,6 +35,18 @@ from keypose.library.tables import (
     swings,
     trash,
 )
+
+# Layout: magic, number of arrays; for each array the length of its name, dtype, number of dimensions, name, shape; then
+# the data, little-endian, each array aligned to 8 bytes; last the CRC-32 of everything before.
+MAGIC = b"KPA1"
+DTYPES = ("<f8", "<f4", "<f2", "<i4", "<i8", "|i1", "|u1", "|b1")
+MAX_ARRAYS = 255
+MAX_NAME_BYTES = 255
+MAX_DIMENSIONS = 8
+_HEADER = struct.Struct("<4sB")
+_ARRAY = struct.Struct("<BBB")
+_CHECK = struct.Struct("<I")
+_ALIGNMENT = 8
 
 # Columns that are written for each clip and included in the checksum.
 _CHECKSUM_COLUMNS: dict[sa.Table, tuple[str, ...]] = {
@@ -337,3 +351,81 @@ def _raise_damaged(connection: sa.Connection, clip_id: int, problem: str) -> NoR
         expected="an analysis",
         hint=rebuild_hint("analyses it again"),
     )
+
+
+class ArrayCodecError(ValueError):
+    """Bytes that ``encode_arrays`` did not write, or arrays that it cannot write."""
+
+
+def encode_arrays(arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return ``arrays``, of DTYPES only, as bytes; decoding restores every bit."""
+    if len(arrays) > MAX_ARRAYS:
+        raise ArrayCodecError(f"{len(arrays)} arrays, expected at most {MAX_ARRAYS}")
+    header_parts, data_parts = [_HEADER.pack(MAGIC, len(arrays))], []
+    for name, array in arrays.items():
+        dtype = array.dtype.newbyteorder("<").str
+        name_bytes = name.encode()
+        if dtype not in DTYPES or len(name_bytes) > MAX_NAME_BYTES or array.ndim > MAX_DIMENSIONS:
+            raise ArrayCodecError(
+                f"array {name[:40]!r} of {array.dtype} {array.shape}, expected one of {', '.join(DTYPES)}"
+            )
+        header_parts += [
+            _ARRAY.pack(len(name_bytes), DTYPES.index(dtype), array.ndim),
+            name_bytes,
+            struct.pack(f"<{array.ndim}Q", *array.shape),
+        ]
+        data = array.astype(dtype, copy=False).tobytes()
+        data_parts += [data, bytes(-len(data) % _ALIGNMENT)]
+    header = b"".join(header_parts)
+    payload = b"".join((header, bytes(-len(header) % _ALIGNMENT), *data_parts))
+    return payload + _CHECK.pack(zlib.crc32(payload))
+
+
+def decode_arrays(data: bytes) -> dict[str, NDArray[Any]]:
+    """Return the arrays, read-only views of ``data``; ArrayCodecError if the bytes are damaged."""
+    if not isinstance(data, bytes) or len(data) < _HEADER.size + _CHECK.size:
+        raise ArrayCodecError("no packed arrays")
+    payload = memoryview(data)[: -_CHECK.size]
+    magic, count = _HEADER.unpack_from(payload)
+    if magic != MAGIC or _CHECK.unpack_from(data, len(payload))[0] != zlib.crc32(payload):
+        raise ArrayCodecError("damaged arrays")
+    try:
+        shapes, offset = _read_header(payload, count)
+        offset += -offset % _ALIGNMENT
+        return {
+            name: _read_array(data, kind, shape, at)
+            for name, kind, shape, at in _locate_arrays(shapes, offset, len(payload))
+        }
+    except (struct.error, IndexError, UnicodeDecodeError):
+        raise ArrayCodecError("damaged arrays") from None
+
+
+def _read_header(payload: memoryview, count: int) -> tuple[list[tuple[str, str, tuple[int, ...]]], int]:
+    descriptions, offset = [], _HEADER.size
+    for _ in range(count):
+        length, dtype, dimensions = _ARRAY.unpack_from(payload, offset)
+        offset += _ARRAY.size
+        name = bytes(payload[offset : offset + length]).decode()
+        shape = struct.unpack_from(f"<{dimensions}Q", payload, offset + length)
+        offset += length + 8 * dimensions
+        descriptions.append((name, DTYPES[dtype], shape))
+    return descriptions, offset
+
+
+def _locate_arrays(
+    shapes: list[tuple[str, str, tuple[int, ...]]], offset: int, end: int
+) -> list[tuple[str, str, tuple[int, ...], int]]:
+    """Return the offset of each array; the arrays must end exactly at ``end``."""
+    located = []
+    for name, dtype, shape in shapes:
+        located.append((name, dtype, shape, offset))
+        size = math.prod(shape) * int(dtype[-1])
+        offset += size + -size % _ALIGNMENT
+    if offset != end:
+        raise ArrayCodecError("damaged arrays")
+    return located
+
+
+def _read_array(data: bytes, dtype: str, shape: tuple[int, ...], offset: int) -> NDArray[Any]:
+    flat = np.frombuffer(data, np.dtype(dtype), math.prod(shape), offset)
+    return freeze(flat.reshape(shape).astype(flat.dtype.newbyteorder("="), copy=False))

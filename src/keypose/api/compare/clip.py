@@ -28,6 +28,7 @@ from keypose.api.compare.settings import (
 from keypose.api.compare.tables import OWN, Row
 from keypose.api.select import ladder
 from keypose.api.unbake import unbake
+from keypose.curves.capture_faults import without_spike_warnings
 from keypose.curves.keyed_motion import build_keyed_motion
 from keypose.errors import KeyposeError, OptionError, format_count, format_count_range
 from keypose.methods.salient import default_gap_frames
@@ -261,7 +262,8 @@ class _MethodKeys:
         """Return the keys that ``unbake`` selects with increasing maximum gaps."""
         start = time.perf_counter()
         try:
-            keyed = unbake(self._motion, keys=keys, polish=False, residual=False, threads=1)
+            with without_spike_warnings():
+                keyed = unbake(self._motion, keys=keys, polish=False, residual=False, threads=1)
         except KeyposeError as error:
             return _KeyChoice(None, time.perf_counter() - start, str(error))
         selection = Selection(keyed.keys, keyed.n_frames, self._method.method)

@@ -10,7 +10,7 @@ import numpy as np
 from keypose.api.compare.clip import compute_digest
 from keypose.api.select import select
 from keypose.arrays import Ints
-from keypose.curves.cubic_fit import describe_flips, list_flips
+from keypose.curves.capture_faults import describe_flips, list_flips, without_spike_warnings
 from keypose.metrics import Score
 from keypose.model import Ladder, Selection, list_notes
 from keypose.pictures.error_curve import plot_errors
@@ -120,7 +120,8 @@ def _select_strip_keys(analysis: ClipAnalysis) -> Selection:
     if len(keys) > MAX_POSES:
         m = analysis.motion
         key_motion = replace(m, translations=m.translations[keys], rotations=m.rotations[keys])
-        keys = keys[select(key_motion, "salient", keys=MAX_POSES).frames]
+        with without_spike_warnings():
+            keys = keys[select(key_motion, "salient", keys=MAX_POSES).frames]
     return Selection(keys, analysis.motion.n_frames, analysis.settings.method)
 
 

@@ -7,6 +7,7 @@ from os import PathLike
 
 import numpy as np
 
+from keypose.curves.capture_faults import warn_of_spikes
 from keypose.errors import OptionError, format_count
 from keypose.model import KeyedMotion, Motion
 from keypose.options.pictures import Layout, ThemeName
@@ -79,7 +80,8 @@ def strip(
     """Draw key poses of ``motion`` as solid figures in one picture, saved to ``path`` (.svg or .png) if given.
 
     ``selection`` is a Selection, a KeyedMotion or frame numbers; by default eight poses selected by
-    ``farthest``. A dict of these by label, such as ``{"farthest": ..., "spread": ...}``, draws a labelled row for each.
+    ``farthest``, of which a FormatWarning names those at spikes of the capture. A dict of these by
+    label, such as ``{"farthest": ..., "spread": ...}``, draws a labelled row for each.
     Poses have the same scale and are in order of time. The figure's left side is warm and dark, its right side cold,
     light and striped.
 
@@ -112,6 +114,8 @@ def strip(
     if not isinstance(motion, Motion):
         raise OptionError(type(motion).__name__, expected="a Motion or a KeyedMotion, as kp.load or kp.unbake give")
     choice = choose_rows(motion, selection, rank=check_bool("rank", rank), ghosts=ghosts, per_row=per_row)
+    if selection is None:
+        warn_of_spikes(motion, choice.keys)
     scene = build_scene(motion, choice, layout, view, is_ranked=rank)
     decorations = Decorations(
         title is not None,

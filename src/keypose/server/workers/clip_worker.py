@@ -30,7 +30,7 @@ from keypose.clip_edit.clip_editor import LadderView, swing_bars
 from keypose.clip_edit.display_data import MEDIA_TYPE
 from keypose.errors import OptionError
 from keypose.methods.refine import METHOD as REFINE_METHOD
-from keypose.model import Motion, Selection, list_notes
+from keypose.model import Motion, Selection
 from keypose.pictures.curves import plot_curves
 from keypose.pictures.joint_rows import key_frames
 from keypose.pictures.path import plot_path
@@ -72,7 +72,7 @@ def describe_clip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult
             "joint_groups": dict(motion_details.joint_groups),
             "contacts": dict(motion_details.contacts),
             "swings": motion_details.swings,
-            "notes": list_notes(editor.motion),
+            "notes": motion_details.notes,
         }
     )
     return TaskResult.from_model(details)
