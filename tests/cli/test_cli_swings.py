@@ -18,7 +18,7 @@ from keypose.batch.swings import JointSwingStats
 from keypose.cli import swings
 from keypose.cli.unbake import format_mm
 from keypose.swings import Settings
-from keypose.swings.codec import Size
+from keypose.swings.codec import SwingSize
 from support import cli_docs
 from support.swings_cases import document
 
@@ -162,7 +162,7 @@ def test_docs_name_every_json_field(keypose, kick: Path, tmp_path: Path) -> None
     assert set(swept["sweep"][0]) <= matches
     json_payload = json.loads(keypose("swings", kick, kick, "--range", "40:60", "--sweep", "--json", "-j", 1).out)
     assert set(json_payload[-1]) | set(json_payload[-1]["mean"][0]) <= matches
-    for part in (JointSwingStats, Size, EditReport, SwingEditResult):
+    for part in (JointSwingStats, SwingSize, EditReport, SwingEditResult):
         assert {field.name for field in fields(part)} <= matches, part
     written = document(keypose("swings", kick, "--scale", "arms=1.1", "-o", tmp_path / "a.bvh", "--json"))
     assert set(written) | set(written["written"][0]) <= matches

@@ -95,9 +95,13 @@ def test_every_byte_is_accounted_for(name):
     size = CASES[name].size()
     assert size.total == len(pack(CASES[name])) == sum(size.sections.values())
     assert tuple(size.sections) == SECTIONS
-    channels = sum(map(len, CASES[name].skeleton.channels))
-    assert size.raw_bytes == 4 * channels * CASES[name].n_frames
+    channels, swings = sum(map(len, CASES[name].skeleton.channels)), CASES[name]
+    assert size.raw_bytes == 4 * channels * swings.n_frames
     assert size.ratio == size.total / max(1, size.raw_bytes)
+    left_out = sum(len(swings.skeleton.channels[j]) for j in range(swings.n_joints) if swings.is_left_out(j))
+    assert size.left_out_raw_bytes == 4 * left_out * swings.n_frames
+    others = size.raw_bytes - size.left_out_raw_bytes
+    assert size.swinging_ratio == (size.total - size.left_out) / max(1, others)
 
 
 def test_section_sizes():
@@ -290,7 +294,11 @@ def test_a_quarter_of_the_raw_motion(data_dir, fps, max_ratio):
     clips = [kp.load(data_dir / "asf-amc" / f"{name}.amc").at_fps(fps) for name in AMC]
     sizes = [kp.swings(clip).size() for clip in clips]
     raw = sum(4 * 62 * clip.n_frames for clip in clips)
+    assert sum(size.raw_bytes for size in sizes) == raw
     assert sum(size.total for size in sizes) / raw <= max_ratio
+    assert {size.left_out_raw_bytes / size.raw_bytes for size in sizes} == {12 / 62}
+    restored = unpack(pack(kp.swings(clips[0])))
+    assert restored.skeleton.channel_counts.tolist() == clips[0].skeleton.channel_counts.tolist()
     assert sum(size.left_out for size in sizes) / raw <= 10.2 / 62  # of 12 degrees of freedom two never change
     keyed = [kp.swings(clip, fallback="keys").size() for clip in clips]
     assert sum(size.total for size in keyed) / raw <= max_ratio

@@ -12,7 +12,7 @@ from rich.console import Console
 import keypose as kp
 from keypose.batch.swings import SwingsJob, SwingsLoader, find_clip_swings
 from keypose.cli import swings_view
-from keypose.swings.codec import Size
+from keypose.swings.codec import SwingSize
 from keypose.swings.edit import SwingChange, SwingEdit
 
 PAGE = (Path(__file__).parents[2] / "docs" / "swings.md").read_text()
@@ -61,4 +61,4 @@ def test_every_operation_and_option_is_documented():
             assert set(inspect.signature(member).parameters) - {"self"} <= words, name
     for function in (kp.Swings.find, kp.Swings.play, kp.Swings.error):
         assert set(inspect.signature(function).parameters) - {"self"} <= words, function
-    assert {name for name in Size.__dataclass_fields__ if name != "raw_bytes"} <= words
+    assert {name for name in SwingSize.__dataclass_fields__ if name != "raw_bytes"} <= words

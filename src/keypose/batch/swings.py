@@ -18,7 +18,7 @@ from keypose.metrics import Score, score_positions
 from keypose.model import Motion, list_notes
 from keypose.options import LoadOptions
 from keypose.swings import Actions, Swing, Swings, swings
-from keypose.swings.codec import Size
+from keypose.swings.codec import SwingSize
 
 
 @dataclass(frozen=True)
@@ -117,7 +117,7 @@ class SwingsResult:
     error_deg: float | None  # None, like the next two, if the file contains swings and no capture
     error_per_angle_deg: float | None
     score: Score | None  # None also for a figure without height
-    size: Size
+    size: SwingSize
     joints: tuple[JointSwingStats, ...]  # those of ``SwingsJob.joints``
     swings: Swings | None  # None unless ``include_swings``
     matches: tuple[tuple[int, Swing], ...] | None  # swings that match the filters, with their index within the joint

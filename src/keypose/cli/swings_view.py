@@ -22,7 +22,7 @@ from keypose.cli.unbake import format_mm
 from keypose.errors import format_count
 from keypose.metrics import Score
 from keypose.swings import Action, Swing, Swings
-from keypose.swings.codec import Size
+from keypose.swings.codec import SwingSize
 
 ALL_JOINTS = ("all",)
 OPTIONAL_WRITTEN_HEADINGS = ("written", "frames", "mean mm")
@@ -81,12 +81,13 @@ def error_rows(error_deg: float | None, per_angle_deg: float | None, score: Scor
     return rows
 
 
-def size_line(size: Size) -> str:
-    """Return the stored size, its ratio to all frames, and its parts as text."""
+def size_line(size: SwingSize) -> str:
+    """Return the stored size, its ratio to all frames with and without left out joints, and its parts as text."""
     sizes = {name: getattr(size, name) for name in ("swings", "rests", "keys", "left_out", "translation", "header")}
     sizes_text = ", ".join(f"{name.replace('_', ' ')} {format_bytes(count)}" for name, count in sizes.items() if count)
     ratio = f"{100 * size.ratio:.0f} % of all frames ({format_bytes(size.raw_bytes)})"
-    return f"{format_bytes(size.total)}, {ratio}: {sizes_text}"
+    swinging = f"; without left out joints {100 * size.swinging_ratio:.0f} %" if size.left_out else ""
+    return f"{format_bytes(size.total)}, {ratio}: {sizes_text}{swinging}"
 
 
 def build_table(clips: Sequence[SwingsResult], width: int) -> Group:
@@ -105,10 +106,13 @@ def build_table(clips: Sequence[SwingsResult], width: int) -> Group:
     ]
     visible_columns = output.drop_optional_columns(first, others, width, OPTIONAL_CLIP_HEADINGS)
     stored_bytes, raw = sum(clip.size.total for clip in clips), sum(clip.size.raw_bytes for clip in clips)
+    left_out = sum(clip.size.left_out for clip in clips)
+    left_out_raw = sum(clip.size.left_out_raw_bytes for clip in clips)
     total = (
         f"{format_count(len(clips), 'clip')}, {format_count(sum(clip.n_swings for clip in clips), 'swing')}, "
         f"{format_bytes(stored_bytes)} stored, "
-        f"{100 * stored_bytes / raw:.0f} % of all frames"
+        f"{100 * stored_bytes / raw:.0f} % of all frames, "
+        f"{100 * (stored_bytes - left_out) / max(1, raw - left_out_raw):.0f} % without left out joints"
     )
     errors = [clip.error_deg for clip in clips if clip.error_deg is not None]
     error_note = f"; off by {format_mm(float(np.mean(errors)))} degrees on average" if errors else ""
@@ -293,9 +297,9 @@ def written_document(job: SwingEditJob, result: SwingEditResult) -> dict[str, An
     return {**asdict(result), "score": score_document(result.score), "level": job.level}
 
 
-def size_document(size: Size) -> dict[str, Any]:
-    """Return bytes by purpose, their sum and the ratio to all frames."""
-    return {**asdict(size), "total": size.total, "ratio": size.ratio}
+def size_document(size: SwingSize) -> dict[str, Any]:
+    """Return bytes by purpose, their sum and the ratios to all frames, of all joints and without left out ones."""
+    return {**asdict(size), "total": size.total, "ratio": size.ratio, "swinging_ratio": size.swinging_ratio}
 
 
 def _joint_document(swings: Swings, joint: JointSwingStats) -> dict[str, Any]:

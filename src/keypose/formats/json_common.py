@@ -26,6 +26,7 @@ FIELDS = (
     "skeleton",
     "reference_pose",
 )  # fmt: skip
+MAX_CHANNEL_COUNT = 1000  # numbers of one joint per frame
 _MAX_FRAMES = 1e15  # above any limit, so that the count is finite
 _UNIT_TOLERANCE = 2e-3  # of the squared length of a quaternion, as in the model
 
@@ -162,6 +163,7 @@ def skeleton_json(s: Skeleton) -> dict[str, Any]:
                 "offset": s.offsets[j].tolist(),
                 "rotation_order": s.rotation_orders[j],
                 "channels": list(s.channels[j]),
+                "channel_count": int(s.channel_counts[j]),
             }
             for j, (name, parent) in enumerate(zip(s.names, s.parents.tolist(), strict=True))
         ],
@@ -183,7 +185,7 @@ def read_skeleton(entry: JsonObject) -> Skeleton:
     parents: list[int] = []
     depths: list[int] = []
     for joint in joints:
-        joint.check_members("name", "parent", "offset", "rotation_order", "channels")
+        joint.check_members("name", "parent", "offset", "rotation_order", "channels", "channel_count")
         parent = joint.values["parent"]
         if not isinstance(parent, str | None) or parent not in indices:
             raise joint.member_error("parent", "null or the name of an earlier joint")
@@ -206,6 +208,7 @@ def read_skeleton(entry: JsonObject) -> Skeleton:
         channels=tuple(joint.texts("channels") for joint in joints),
         end_offsets=np.array([end.row("offset", 3) for end in ends]).reshape(-1, 3),
         end_joints=np.array(end_joints, np.int32),
+        channel_counts=np.array([joint.index("channel_count", MAX_CHANNEL_COUNT + 1) for joint in joints], np.int32),
     )
 
 

@@ -33,7 +33,8 @@ class Skeleton(Frozen):
     """Joints in parents-first order, with the channels and end sites of the file.
 
     ``rotation_orders`` and ``channels`` are optional. By default roots have six channels and other joints three, in the
-    usual order of BVH files.
+    usual order of BVH files. ``channel_counts`` may be smaller than the numbers of channels, because a file such as AMC
+    stores a joint with one degree of freedom as one number, about an axis that is not one of the three of a channel.
     """
 
     names: tuple[str, ...]
@@ -43,6 +44,7 @@ class Skeleton(Frozen):
     channels: tuple[tuple[str, ...], ...] = ()  # "Xposition", ..., "Zrotation" in file order
     end_offsets: Floats = field(default_factory=lambda: np.zeros((0, 3)))  # (E, 3) from their joint
     end_joints: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # (E,) their joints
+    channel_counts: Ints = field(default_factory=lambda: np.zeros(0, np.int32))  # (J,) numbers of the file per frame
 
     def __post_init__(self) -> None:
         self._set_field("names", tuple(map(str, freeze_items(self.names, object, "skeleton: names"))))
@@ -72,6 +74,10 @@ class Skeleton(Frozen):
         channels = tuple(freeze_items(each, str, "skeleton: channels") for each in lists)  # type: ignore[arg-type]
         self._set_field("channels", channels or self._default_channels())
         self._check_channels()
+        counts = self.channel_counts if len(self.channel_counts) else [len(each) for each in self.channels]
+        self._set_field("channel_counts", freeze_ints(counts, (n,), "skeleton: channel counts"))
+        if self.channel_counts.min() < 0:
+            raise ModelError(f"{self.channel_counts.min()} channels", subject="skeleton", expected="0 or more")
         self._set_field("end_joints", freeze_ints(self.end_joints, (None,), "skeleton end joints"))
         self._set_field(
             "end_offsets", freeze_floats(self.end_offsets, (len(self.end_joints), 3), "skeleton end offsets")

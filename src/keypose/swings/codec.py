@@ -129,8 +129,12 @@ def _read_swings(block: Reader) -> Swings:
 
 
 @dataclass(frozen=True)
-class Size:
-    """The bytes of packed swings by section, and those of the raw motion."""
+class SwingSize:
+    """The bytes of packed swings by section, and those of the raw motion.
+
+    The raw motion is 4 bytes for each number of the file per frame: 62 in AMC files of CMU, 96 in BVH files made of
+    them.
+    """
 
     swings: int
     rests: int
@@ -138,7 +142,8 @@ class Size:
     left_out: int  # joints stored frame by frame: fingers, toes
     translation: int  # paths and changed translations
     header: int  # the clip, its skeleton, foot contacts, flags of tracks
-    raw_bytes: int  # 4 for each rotation and position channel of the skeleton in each frame
+    raw_bytes: int
+    left_out_raw_bytes: int  # of the joints stored frame by frame
 
     @property
     def sections(self) -> dict[str, int]:
@@ -155,9 +160,19 @@ class Size:
         """The packed bytes over the raw bytes."""
         return self.total / max(1, self.raw_bytes)
 
+    @property
+    def swinging_ratio(self) -> float:
+        """The same without the joints stored frame by frame, on both sides."""
+        return (self.total - self.left_out) / max(1, self.raw_bytes - self.left_out_raw_bytes)
 
-def measure_size(swings: Swings) -> Size:
+
+def measure_size(swings: Swings) -> SwingSize:
     """Return the packed size of ``swings``."""
     sizes = pack_with_sizes(swings)[1]
-    channels = sum(len(channels) for channels in swings.skeleton.channels)
-    return Size(**{part: sizes[part] for part in SECTIONS}, raw_bytes=NUMBER_BYTES * channels * swings.n_frames)
+    raw_bytes = NUMBER_BYTES * swings.n_frames * swings.skeleton.channel_counts
+    left_out = [j for j in range(swings.n_joints) if swings.is_left_out(j)]
+    return SwingSize(
+        **{part: sizes[part] for part in SECTIONS},
+        raw_bytes=int(raw_bytes.sum()),
+        left_out_raw_bytes=int(raw_bytes[left_out].sum()),
+    )

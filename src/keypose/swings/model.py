@@ -22,7 +22,7 @@ from keypose.validation import check_int, check_number
 
 if TYPE_CHECKING:
     from keypose.swings.actions import Actions
-    from keypose.swings.codec import Size
+    from keypose.swings.codec import SwingSize
     from keypose.swings.edit import SwingEdit
     from keypose.swings.timeline import Timeline
 
@@ -238,7 +238,7 @@ class Swings(Frozen):
 
         return segmentation_error(motion, self, per=per)
 
-    def size(self) -> Size:
+    def size(self) -> SwingSize:
         """Return the packed size in bytes by section, and its ratio to the raw motion."""
         from keypose.swings.codec import measure_size
 

@@ -70,6 +70,7 @@ def read_skeleton(source: Source) -> AcclaimSkeleton:
             channels=_channels(joints, parents),
             end_offsets=vectors[leaves],
             end_joints=np.array(leaves, np.int32),
+            channel_counts=np.array([len(bone.dof) for bone in joints], np.int32),
         ),
         dof=tuple(bone.dof for bone in joints),
         axes=_axis_rotations(joints, t.degrees),

@@ -27,7 +27,9 @@ NUMBER_SETTINGS = (
 )
 CHANNELS = POSITION_CHANNELS + ROTATION_CHANNELS
 MAX_JOINTS = 10_000
+MAX_VALUES = 1000  # of a joint per frame
 CUSTOM_CHANNELS = 3  # codes 0 to 2 are the common channels; others are listed
+OTHER_COUNT = 1 << 5  # flag of joints whose file has another number of values than channels
 
 
 def write_header(out: Writer, swings: Swings) -> None:
@@ -76,10 +78,13 @@ def _write_skeleton(out: Writer, s: Skeleton) -> None:
     out.write_texts(s.names)
     # By how many joints the parent precedes the joint; 0: a root.
     out.write_varints(np.where(s.parents < 0, 0, np.arange(n) - s.parents))
-    for order, channels in zip(s.rotation_orders, s.channels, strict=True):
+    for order, channels, count in zip(s.rotation_orders, s.channels, s.channel_counts.tolist(), strict=True):
         common = _common_channels(order)
         kind = common.index(channels) if channels in common else CUSTOM_CHANNELS
-        out.write_byte(ORDERS.index(order) | kind << 3)
+        is_other = count != len(channels)
+        out.write_byte(ORDERS.index(order) | kind << 3 | (OTHER_COUNT if is_other else 0))
+        if is_other:
+            out.write_varint(count)
         if kind == CUSTOM_CHANNELS:
             out.write_bytes(bytes((len(channels), *map(CHANNELS.index, channels))))
     out.write_floats(s.offsets)
@@ -94,17 +99,18 @@ def _read_skeleton(block: Reader) -> Skeleton:
     if n > MAX_JOINTS:
         raise block.error(format_count(n, "joint"), start, code="bad_number", expected=f"at most {MAX_JOINTS}")
     parent_distances = block.read_varints(n, "parents of joints")
-    orders, channels = [], []
+    orders, channels, counts = [], [], []
     for _ in range(n):
-        form = block.read_byte("the rotation order and channels of a joint", 0x1F)
+        form = block.read_byte("the rotation order and channels of a joint", 0x3F)
         if form & 7 >= len(ORDERS):
             raise block.error(
                 f"rotation order {form & 7}", block.at - 1, code="bad_number", expected=f"at most {len(ORDERS) - 1}"
             )
         orders.append(ORDERS[form & 7])
-        channels.append(
-            _common_channels(orders[-1])[form >> 3] if form >> 3 < CUSTOM_CHANNELS else _read_channels(block)
-        )
+        kind, is_other = form >> 3 & 3, form & OTHER_COUNT
+        count = block.read_varint("the number of values of a joint", MAX_VALUES) if is_other else None
+        channels.append(_common_channels(orders[-1])[kind] if kind < CUSTOM_CHANNELS else _read_channels(block))
+        counts.append(len(channels[-1]) if count is None else count)
     offsets = block.read_floats(n, 3, "offsets of joints")
     ends = block.read_count("end sites", 13)
     return Skeleton(
@@ -115,6 +121,7 @@ def _read_skeleton(block: Reader) -> Skeleton:
         tuple(channels),
         end_joints=block.read_varints(ends, "joints of end sites").astype(np.int32),
         end_offsets=block.read_floats(ends, 3, "offsets of end sites"),
+        channel_counts=np.array(counts, np.int32),
     )
 
 
