@@ -131,12 +131,13 @@ def sample(pieces, mean, frame):
 
 
 def split_track(track):
-    """Return the swings and keyed spans of a track as pieces for ``sample``."""
+    """Return the swings, the rests in their middle frames and the keyed spans of a track as pieces for ``sample``."""
     pieces = []
     for start, end, q, turn in zip(
         track.starts, track.ends, track.start_rotations, track.rotation_vectors, strict=True
     ):
         pieces.append([(int(start), q, turn), (int(end), rotate(q, turn), None)])
+    pieces += [[((rest.start + rest.end) // 2, rest.rotation, None)] for rest in track.rests]
     for span in track.keyed:
         rotation_vectors = [rotation_vector(a, b) for a, b in zip(span.rotations, span.rotations[1:], strict=False)]
         pieces.append(list(zip(span.frames.tolist(), span.rotations, [*rotation_vectors, None], strict=True)))

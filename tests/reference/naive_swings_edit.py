@@ -49,8 +49,9 @@ def slerp(a, b, fraction: float):
 
 @lru_cache(maxsize=100)
 def split_track(track: Track) -> list:
-    """Return the swings and keyed spans in order of time."""
-    return sorted((*track.swings, *track.keyed), key=lambda part: part.start)
+    """Return the swings, rests in their middle frames, and keyed spans in order of time."""
+    rests = [KeyedSpan([(rest.start + rest.end) // 2], [rest.rotation]) for rest in track.rests]
+    return sorted((*track.swings, *track.keyed, *rests), key=lambda part: part.start)
 
 
 def first_rotation(part):

@@ -13,8 +13,8 @@ ARM, OTHER = "LeftArm", "RightArm"
 ROW = [(5, 14, X, 60), (20, 29, Y, 90), (30, 35, X, 20), ("rest", 37, 50), (56, 59, Z, 9)]
 
 
-def edit(**rows) -> SwingEdit:
-    return SwingEdit(twin.build_swings(rows or {ARM: ROW}))
+def edit(n_frames: int = 60, **rows) -> SwingEdit:
+    return SwingEdit(twin.build_swings(rows or {ARM: ROW}, n_frames))
 
 
 def rotation_at(edit_or_swings, frame, joint=ARM):

@@ -23,11 +23,15 @@ MEAN = np.array((1.0, 0.0, 0.0, 0.0))
 def random_track(seed: int) -> kp.Track:
     """Swings and keyed spans of all lengths and gaps, adjacent ones too."""
     rng = np.random.default_rng(seed)
-    frame, swings, keyed = int(rng.integers(0, 4)), [], []
+    frame, swings, keyed, rests = int(rng.integers(0, 4)), [], [], []
     for _ in range(int(rng.integers(0, 7))):
         start = frame + int(rng.choice([0, 0, 1, 5]))
         q = normalise(rng.normal(size=4))
-        if rng.random() < 0.6:
+        kind = rng.random()
+        if kind < 0.2:
+            frame = start + int(rng.integers(0, 9))
+            rests.append(kp.Rest("arm", start, frame, q))
+        elif kind < 0.6:
             frame = start + int(rng.integers(1, 9))
             swings.append(kp.Swing("arm", start, frame, q, *unit_and_angle(rng)))
         else:
@@ -35,7 +39,7 @@ def random_track(seed: int) -> kp.Track:
             keyed.append(kp.KeyedSpan(frames, normalise(rng.normal(size=(len(frames), 4)))))
             frame = int(frames[-1])
         frame += 1
-    return kp.Track.build("arm", MEAN, swings, keyed)
+    return kp.Track.build("arm", MEAN, swings, keyed, rests)
 
 
 def unit_and_angle(rng: np.random.Generator) -> tuple[np.ndarray, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,9 @@ from keypose.errors import KeyposeError, OptionError
 from keypose.formats import save
 from keypose.metrics import Score
 from keypose.model import Motion, list_notes
+from keypose.options import SwingEditOptions
 from keypose.swings import Swing, Swings
-from keypose.swings.edit import SwingChange, SwingEdit
+from keypose.swings.edit import Displacement, SwingChange, SwingEdit
 from keypose.validation import check_number
 
 FEET_NOTE = "swings are written as they were edited; feet are held only where a motion is written"
@@ -54,6 +56,7 @@ class SwingEditJob:
     filters: Mapping[str, Any] = field(default_factory=dict)  # options of ``find``: the swings to edit
     keep_feet: bool | None = None  # None: if an edit affects legs or hips
     keep_detail: bool = True  # apply edits on top of the capture, if there is one
+    return_s: float = SwingEditOptions.return_s  # time in which joints return to their motion beside edited swings
 
     @property
     def over_capture(self) -> bool:
@@ -71,6 +74,7 @@ class EditReport:
     start: int  # first and last frame that differ; ``end`` before ``start``: none
     end: int
     note: str
+    displacements: tuple[Displacement, ...]  # where joints do not return in time
 
 
 @dataclass(frozen=True)
@@ -99,7 +103,7 @@ def edit_clip_swings(job: SwingEditJob) -> SwingEditResult:
     """Find, edit, play and save the swings of one clip; missing folders of the target are created."""
     capture, original_swings = job.loader.find_swings(job.source)
     editor = SwingEdit(original_swings, capture if job.over_capture else None)
-    edits = tuple(_apply_step(editor, step, job.filters) for step in job.steps)
+    edits = tuple(_apply_step(editor, step, job.filters, job.return_s) for step in job.steps)
     last_change = editor.last_change
     swings = editor.swings.simplify(job.level) if job.level < 1 else editor.swings
     held_mm, notes = (
@@ -144,13 +148,13 @@ def edit_clip_swings(job: SwingEditJob) -> SwingEditResult:
     )
 
 
-def _apply_step(editor: SwingEdit, step: EditStep, filters: Mapping[str, Any]) -> EditReport:
+def _apply_step(editor: SwingEdit, step: EditStep, filters: Mapping[str, Any], return_s: float) -> EditReport:
     """Apply one edit; errors name the edit."""
     try:
         before, targets = editor.swings, editor.find(step.joints, **filters)
         if filters and not targets and not step.is_clip_retime:
             raise OptionError("no swing fits, and nothing was changed")
-        changes = [operation() for operation in _build_operations(editor, step, filters, targets)]
+        changes = [operation() for operation in _build_operations(editor, step, filters, targets, return_s)]
     except KeyposeError as error:
         raise OptionError.from_error(error, subject=step.text) from None
     extra_notes = (
@@ -168,18 +172,20 @@ def _apply_step(editor: SwingEdit, step: EditStep, filters: Mapping[str, Any]) -
         start=min((change.first for change in effective_changes), default=0),
         end=max((change.last for change in effective_changes), default=-1),
         note="; ".join(dict.fromkeys(note for note in (*(change.note for change in changes), *extra_notes) if note)),
+        displacements=tuple(each for change in changes for each in change.displacements),
     )
 
 
 def _build_operations(
-    editor: SwingEdit, step: EditStep, filters: Mapping[str, Any], targets: Sequence[Swing]
+    editor: SwingEdit, step: EditStep, filters: Mapping[str, Any], targets: Sequence[Swing], return_s: float
 ) -> list[Callable[[], SwingChange]]:
     """Return the calls of the editor that make up one edit, in order."""
     amount = step.amount
     affected: Sequence[Swing] | Sequence[str] = targets if filters else step.joints
     if step.operation == "mirror_copy":
         _check_one_side(editor.swings, targets, step.joints)
-        return [lambda swing=swing: editor.copy(swing, mirror=True, replace=True) for swing in targets]  # type: ignore[misc]
+        copy = partial(editor.copy, mirror=True, replace=True, return_s=return_s)
+        return [partial(copy, swing) for swing in targets]
     assert amount is not None or step.operation == "delete"
     joints = step.joints[0] if len(step.joints) == 1 else step.joints
     if step.operation == "lengthen":
@@ -187,13 +193,13 @@ def _build_operations(
     stretch = editor.lengthen if (amount or 0.0) >= 1 else editor.shorten
     span = {name: filters[name] for name in SPAN_OPTIONS if name in filters}
     operations: dict[str, Callable[[], SwingChange]] = {
-        "scale": lambda: editor.scale(affected, amount),  # type: ignore[arg-type]
-        "set_angle": lambda: editor.set_angle(affected, amount),  # type: ignore[arg-type]
-        "shift": lambda: editor.shift(affected, by_s=amount),
-        "lengthen": lambda: stretch(affected, factor=amount),
-        "delete": lambda: editor.delete(affected),
+        "scale": lambda: editor.scale(affected, amount, return_s=return_s),  # type: ignore[arg-type]
+        "set_angle": lambda: editor.set_angle(affected, amount, return_s=return_s),  # type: ignore[arg-type]
+        "shift": lambda: editor.shift(affected, by_s=amount, return_s=return_s),
+        "lengthen": lambda: stretch(affected, factor=amount, return_s=return_s),
+        "delete": lambda: editor.delete(affected, return_s=return_s),
         "intensify": lambda: editor.intensify(joints, amount),  # type: ignore[arg-type]
-        "retime": lambda: editor.retime(joints, amount, **span),
+        "retime": lambda: editor.retime(joints, amount, **span, return_s=return_s),
     }
     return [operations[step.operation]]
 

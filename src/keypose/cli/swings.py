@@ -42,7 +42,7 @@ from keypose.cli.runner import (
     run_write_jobs,
 )
 from keypose.errors import FileError
-from keypose.options import SwingBoundOptions, SwingFilterOptions, SwingOptions
+from keypose.options import SwingBoundOptions, SwingEditOptions, SwingFilterOptions, SwingOptions
 
 Edits = tuple[str, ...]
 FALLBACK_OPTIONS = ("fallback", "fallback_deg")
@@ -84,12 +84,17 @@ class SwingBoundFlags(Flags, SwingBoundOptions):
 
 
 @with_flags()
+class SwingEditFlags(Flags, SwingEditOptions):
+    """How joints return to their motion beside edited swings."""
+
+
+@with_flags()
 class SwingFilterFlags(Flags, SwingFilterOptions):
     """Which swings are selected."""
 
 
 DEFAULT_SWINGS, DEFAULT_FALLBACK, DEFAULT_BOUNDS = SwingFlags(), FallbackFlags(), SwingBoundFlags()
-DEFAULT_FILTERS = SwingFilterFlags()
+DEFAULT_FILTERS, DEFAULT_EDIT = SwingFilterFlags(), SwingEditFlags()
 
 
 def swings(
@@ -159,6 +164,7 @@ def swings(
     mirror_copy: Annotated[
         Edits, Parameter(negative="", help="Copy swings to the same joints of the other side, JOINTS."), EDIT_GROUP
     ] = (),
+    edit: Annotated[SwingEditFlags, EDIT_GROUP] = DEFAULT_EDIT,
     keep_feet: Annotated[
         bool | None,
         Parameter(
@@ -234,6 +240,7 @@ def swings(
         write_options={
             "--to": to,
             "--keep-feet": keep_feet is not None,
+            **{_flag(name): True for name in edit.typed_options()},
             "--overwrite": write.overwrite,
             "--skip-existing": write.skip_existing,
             "--quiet": write.quiet,
@@ -263,7 +270,8 @@ def swings(
         raise inputs.problems[0]
     plan = build_plan(inputs, files, output, to, existing_policy, "swings", SWINGS_SUFFIXES)
     play_jobs = [
-        SwingEditJob(t.source, t.target, loader, share, steps, filters, keep_feet, not no_detail) for t in plan.targets
+        SwingEditJob(t.source, t.target, loader, share, steps, filters, keep_feet, not no_detail, edit.return_s)
+        for t in plan.targets
     ]
     check_level_of_edits(play_jobs)
     workers = resolve_jobs(write.jobs, len(play_jobs))

@@ -24,7 +24,7 @@ from keypose.model import KeyedMotion, Motion
 from keypose.options import Option, SwingOptions, ThresholdOption
 from keypose.options.clip_edit import Residual
 from keypose.swings import Swings
-from keypose.swings.edit import SwingEdit
+from keypose.swings.edit import Displacement, SwingEdit
 
 MAX_STEPS = 5_000
 MAX_STATES = 64  # cached per draft, for undo
@@ -66,6 +66,7 @@ class EditResult:
     history: tuple[str, ...]  # the steps as Python calls
     changed_frames: tuple[int, int] | None  # the first and the last frame that the last step may have changed
     notes: tuple[str, ...]  # of the last step
+    displacements: tuple[Displacement, ...]  # where joints do not return to their motion in time, of the last step
     reach_error_mm: float | None  # distance of a hand or foot from the target of the last step
     score: Score | None  # against the capture; None: the number of frames has changed
 
@@ -101,7 +102,7 @@ def _apply_keys_draft(editor: ClipEditor, draft: KeysDraft) -> EditResult:
         else state.reach_error * editor.motion.mm_per_unit
     )
     notes = (state.note,) if state.note else ()
-    return EditResult(motion, state.keyed, None, state.history, state.changed_frames, notes, reach_error_mm, score)
+    return EditResult(motion, state.keyed, None, state.history, state.changed_frames, notes, (), reach_error_mm, score)
 
 
 def apply_steps(
@@ -193,6 +194,7 @@ def _apply_swings_draft(editor: ClipEditor, draft: SwingsDraft) -> EditResult:
         swing_edit.history,
         changed_frames,
         notes,
+        () if last_change is None else last_change.displacements,
         None,
         compute_score(capture, motion, None, positions_only=True),
     )

@@ -16,7 +16,7 @@ from keypose.clip_edit.field_checks import MAX_TEXT, CheckedFields, Finite, Fram
 from keypose.curves.edit import Change, Edit
 from keypose.curves.edit.poses import Space
 from keypose.errors import OptionError
-from keypose.options import Option
+from keypose.options import Option, ReturnOption, SwingEditOptions
 from keypose.rotations import from_euler
 from keypose.swings.edit import SwingChange, SwingEdit
 from keypose.swings.edit.change import SwingTargets
@@ -201,6 +201,7 @@ class _IndexedStep(BaseSwingStep):
     """A step of one swing, given by its index among the swings that its joint has at that point, or of all swings."""
 
     index: Annotated[int | None, Option("Among the swings of the joint; null: all its swings.", min_value=0)] = None
+    return_s: ReturnOption = SwingEditOptions.return_s
 
     def _targets(self, edit: SwingEdit) -> SwingTargets:
         if self.index is None:
@@ -222,7 +223,7 @@ class ScaleSwing(_IndexedStep):
 
     def apply(self, edit: SwingEdit) -> SwingChange:
         """Apply the step to ``edit`` and return the change."""
-        return edit.scale(self._targets(edit), self.factor)
+        return edit.scale(self._targets(edit), self.factor, return_s=self.return_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -234,7 +235,7 @@ class ShiftSwing(_IndexedStep):
 
     def apply(self, edit: SwingEdit) -> SwingChange:
         """Apply the step to ``edit`` and return the change."""
-        return edit.shift(self._targets(edit), by_frames=self.by_frames)
+        return edit.shift(self._targets(edit), by_frames=self.by_frames, return_s=self.return_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +254,7 @@ class LengthenSwing(_DurationStep):
 
     def apply(self, edit: SwingEdit) -> SwingChange:
         """Apply the step to ``edit`` and return the change."""
-        return edit.lengthen(self._targets(edit), by_frames=self.by_frames, anchor=self.anchor)
+        return edit.lengthen(self._targets(edit), by_frames=self.by_frames, anchor=self.anchor, return_s=self.return_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -264,7 +265,7 @@ class ShortenSwing(_DurationStep):
 
     def apply(self, edit: SwingEdit) -> SwingChange:
         """Apply the step to ``edit`` and return the change."""
-        return edit.shorten(self._targets(edit), by_frames=self.by_frames, anchor=self.anchor)
+        return edit.shorten(self._targets(edit), by_frames=self.by_frames, anchor=self.anchor, return_s=self.return_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -275,7 +276,7 @@ class DeleteSwing(_IndexedStep):
 
     def apply(self, edit: SwingEdit) -> SwingChange:
         """Apply the step to ``edit`` and return the change."""
-        return edit.delete(self._targets(edit))
+        return edit.delete(self._targets(edit), return_s=self.return_s)
 
 
 @dataclass(frozen=True, kw_only=True)

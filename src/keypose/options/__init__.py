@@ -511,6 +511,9 @@ class RebakeOptions:
     ] = "auto"
 
 
+MAX_RETURN_S = 1e6
+
+
 @dataclass(frozen=True)
 class SwingOptions:
     """How swings are found."""
@@ -590,6 +593,23 @@ class TipOptions:
             min_value=0.0,
         ),
     ] = 50.0
+
+
+ReturnOption: TypeAlias = Annotated[
+    float,
+    Option(
+        "Time before and after edited swings in which joints return to their motion before the edit, in seconds.",
+        min_value=0.0,
+        max_value=MAX_RETURN_S,
+    ),
+]
+
+
+@dataclass(frozen=True)
+class SwingEditOptions:
+    """How joints return to their motion beside edited swings."""
+
+    return_s: ReturnOption = 1.0
 
 
 @dataclass(frozen=True)

@@ -14,21 +14,23 @@ from keypose.swings.model import Swings
 from keypose.validation import check_choice
 
 
-def segmentation_error(motion: Motion, swings: Swings, *, per: Literal["frame", "angle"] = "frame") -> float:
+def segmentation_error(
+    motion: Motion, swings: Swings, *, per: Literal["frame", "angle"] = "frame", rests: bool = True
+) -> float:
     """Return, in degrees, the mean length of the differences of all angles or, per angle, their root mean square."""
     check_choice("per", per, ("frame", "angle"))
-    differences = angle_differences(motion, swings)
+    differences = angle_differences(motion, swings, rests=rests)
     squares = np.einsum("ta,ta->t", differences, differences)
     return float(np.sqrt(squares.mean() / differences.shape[1])) if per == "angle" else float(np.sqrt(squares).mean())
 
 
-def angle_differences(motion: Motion, swings: Swings) -> Floats:
+def angle_differences(motion: Motion, swings: Swings, *, rests: bool = True) -> Floats:
     """Return differences (T, A) of the played angles from those of ``motion``, in degrees, by rotation channel.
 
     A rotation has many Euler triples; the one nearest to the original is used.
     """
     check_same_clip(motion, swings)
-    played = swings.play().rotations
+    played = swings.play(rests=rests).rotations
     original = np.deg2rad(motion.euler_curves())
     columns = []
     for j, (order, channels) in enumerate(zip(motion.skeleton.rotation_orders, motion.skeleton.channels, strict=True)):

@@ -150,7 +150,7 @@ def build_track(
 
     From one key to the next the joint rotates at constant speed. If that rotation is along a found swing, at least
     ``min_frames`` long and at least ``min_speed`` radians per frame fast, it becomes a swing, which replaces the two
-    keys without changing the playback. Rests are dropped where swings or keys cover their frames.
+    keys without changing the playback. Rests are dropped: keys and swings alone are within the tolerance.
     """
     group = np.searchsorted(track.starts[swing_indices], frames).astype(
         np.int32
@@ -161,16 +161,12 @@ def build_track(
     order = np.argsort(starts)
     starts, ends = starts[order], np.concatenate((track.ends[swing_indices], frames[new_swings + 1]))[order]
     keyed = _keyed_spans(frames, rotations, group, new_swings)
-    free_rests = _free_rests(track, starts, ends, keyed)
     return replace(
-        track,
+        track.drop_rests(),
         starts=starts,
         ends=ends,
         start_rotations=np.concatenate((track.start_rotations[swing_indices], rotations[new_swings]))[order],
         rotation_vectors=np.concatenate((track.rotation_vectors[swing_indices], rotation_vectors[new_swings]))[order],
-        rest_starts=track.rest_starts[free_rests],
-        rest_ends=track.rest_ends[free_rests],
-        rest_rotations=track.rest_rotations[free_rests],
         keyed=keyed,
     )
 
@@ -209,14 +205,6 @@ def _keyed_spans(frames: Ints, rotations: Floats, group: Ints, new_swings: Ints)
     cuts = np.flatnonzero((np.diff(key_indices) > 1) | (np.diff(group[key_indices]) > 0)) + 1
     edges = [0, *cuts.tolist(), len(key_indices)]
     return tuple(KeyedSpan(frames[key_indices[a:b]], rotations[key_indices[a:b]]) for a, b in pairwise(edges))
-
-
-def _free_rests(track: Track, starts: Ints, ends: Ints, keyed: tuple[KeyedSpan, ...]) -> Bools:
-    """Return flags (R,) of the rests that no swing and no keys cover."""
-    firsts = np.sort(np.concatenate((starts, [span.start for span in keyed])))
-    lasts = np.sort(np.concatenate((ends, [span.end for span in keyed])))
-    next_item = np.searchsorted(lasts, track.rest_starts)
-    return np.asarray(np.append(firsts, np.inf)[next_item] > track.rest_ends)
 
 
 def mean_rotation(rotations: Floats) -> Floats:

@@ -18,7 +18,7 @@ from keypose.options import MAX_FPS, MIN_FPS
 from keypose.swings.settings import Settings
 from keypose.swings.swing import Path, Swing
 from keypose.swings.track import Track
-from keypose.validation import check_int, check_number
+from keypose.validation import check_bool, check_int, check_number
 
 if TYPE_CHECKING:
     from keypose.swings.actions import Actions
@@ -182,12 +182,13 @@ class Swings(Frozen):
 
     # Playback
 
-    def play(self, level: float = 1.0, *, fps: float | None = None) -> Motion:
+    def play(self, level: float = 1.0, *, fps: float | None = None, rests: bool = True) -> Motion:
         """Return the motion that the swings play.
 
         ``level`` is the level of detail: the share of swings that is played, from 0 to 1, largest angles first. In
-        place of a dropped swing the joint rotates at constant speed from the swing before to the one after. ``fps``:
-        another frame rate.
+        place of a dropped swing the joint rotates at constant speed from the item before to the one after. ``fps``:
+        another frame rate. ``rests=False``: rests are not played, and the joint is interpolated from swing to swing,
+        as in the thesis.
         """
         played = self if check_number("level", level, min_value=0.0, max_value=1.0) == 1 else self.simplify(level)
         rate = self.fps if fps is None else check_number("fps", fps, min_value=MIN_FPS, max_value=MAX_FPS)
@@ -195,7 +196,8 @@ class Swings(Frozen):
         translations = np.tile(self.translations, (len(frames), 1, 1))
         for path in played.paths:
             translations[:, self._index_of[path.joint]] = path.sample(frames)
-        rotations = np.stack([track.sample(frames) for track in played.tracks], axis=1)
+        tracks = played.tracks if check_bool("rests", rests) else [track.drop_rests() for track in played.tracks]
+        rotations = np.stack([track.sample(frames) for track in tracks], axis=1)
         return Motion(
             name=self.name,
             skeleton=self.skeleton,
@@ -228,15 +230,16 @@ class Swings(Frozen):
 
     # Measures, queries, edits
 
-    def error(self, motion: Motion, *, per: Literal["frame", "angle"] = "frame") -> float:
+    def error(self, motion: Motion, *, per: Literal["frame", "angle"] = "frame", rests: bool = True) -> float:
         """Return the error of the played motion against ``motion``, in degrees of its Euler angles.
 
         Per ``"frame"`` as in the thesis: the length of the difference of all angles, averaged over the frames. Per
-        ``"angle"``: the root mean square over all angles and frames. Left-out joints are exact.
+        ``"angle"``: the root mean square over all angles and frames. Left-out joints are exact. ``rests`` as in
+        ``play``.
         """
         from keypose.swings.error import segmentation_error
 
-        return segmentation_error(motion, self, per=per)
+        return segmentation_error(motion, self, per=per, rests=rests)
 
     def size(self) -> SwingSize:
         """Return the packed size in bytes by section, and its ratio to the raw motion."""

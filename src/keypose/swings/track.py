@@ -1,8 +1,8 @@
 """The track of one joint: swings, rests between them, and keys where neither is accurate.
 
 A swing rotates at constant speed about one axis, fixed in the joint's own frame, from its first to its last frame.
-Rests are spans in which a joint hardly rotates. Frames outside swings and keys are bridged: the joint rotates at
-constant speed from the end of one item to the start of the next, the shorter way.
+Rests are spans in which a joint hardly rotates; it has their mean rotation in their middle frame. Frames between are
+bridged: the joint rotates at constant speed from the end of one item to the start of the next, the shorter way.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Track(Frozen):
     objects."""
 
     joint: str
-    mean_rotation: Floats  # (4,) local, unit wxyz: the rotation of a joint without any swing or key
+    mean_rotation: Floats  # (4,) local, unit wxyz: the rotation of a joint without any item
     starts: Ints = field(default_factory=_no_frames)  # (N,) of swings
     ends: Ints = field(default_factory=_no_frames)  # (N,) last frames
     start_rotations: Floats = field(default_factory=_no_rotations)  # (N, 4) local, unit wxyz
@@ -134,6 +134,11 @@ class Track(Frozen):
         return np.asarray(np.linalg.norm(self.rotation_vectors, axis=1))
 
     @property
+    def rest_middles(self) -> Ints:
+        """The middle frames (R,) of the rests, at which they are played."""
+        return (self.rest_starts + self.rest_ends) // 2
+
+    @property
     def n_keys(self) -> int:
         """The number of keys in all keyed spans."""
         return sum(len(span.frames) for span in self.keyed)
@@ -166,6 +171,12 @@ class Track(Frozen):
             rotation_vectors=self.rotation_vectors[remaining],
         )
 
+    def drop_rests(self) -> Track:
+        """Return the track without rests; it is interpolated over their frames."""
+        if not len(self.rest_starts):
+            return self
+        return replace(self, rest_starts=_no_frames(), rest_ends=_no_frames(), rest_rotations=_no_rotations())
+
     # Sampling
 
     @cached_property
@@ -177,10 +188,11 @@ class Track(Frozen):
         lengths = [self.ends - self.starts, *(np.append(np.diff(span.frames), 0) for span in self.keyed)]
         # the items in order of time, and the bridges from the end of each to the start of the next
         ends = normalise(multiply(self.start_rotations, exp(self.rotation_vectors)))
-        end_rotations = np.concatenate((ends, *(span.rotations[-1:] for span in self.keyed)))
-        start_rotations = np.concatenate((self.start_rotations, *(span.rotations[:1] for span in self.keyed)))
-        first_frames = np.array([*self.starts.tolist(), *(span.start for span in self.keyed)])
-        last_frames = np.array([*self.ends.tolist(), *(span.end for span in self.keyed)])
+        rests, middles = self.rest_rotations, self.rest_middles
+        end_rotations = np.concatenate((ends, rests, *(span.rotations[-1:] for span in self.keyed)))
+        start_rotations = np.concatenate((self.start_rotations, rests, *(span.rotations[:1] for span in self.keyed)))
+        first_frames = np.concatenate((self.starts, middles, [span.start for span in self.keyed])).astype(int)
+        last_frames = np.concatenate((self.ends, middles, [span.end for span in self.keyed])).astype(int)
         order = np.argsort(first_frames)
         bridges = log(multiply(conjugate(end_rotations[order][:-1]), start_rotations[order][1:]))
         starts.append(last_frames[order])
@@ -200,7 +212,7 @@ class Track(Frozen):
     def sample(self, frames: Floats) -> Floats:
         """Return local rotations (N, 4) at ``frames`` (N,), which may be fractional; before the first and after the
         last item they are constant."""
-        if not self.n_swings and not self.keyed:
+        if not self.n_swings and not self.keyed and not len(self.rest_starts):
             return np.tile(self.mean_rotation, (len(frames), 1))
         starts, lengths, rotations, rotation_vectors = self._segments
         segment = np.maximum(np.searchsorted(starts, frames, side="right") - 1, 0)

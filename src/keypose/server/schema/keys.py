@@ -174,6 +174,15 @@ class Comparison(ResponseModel):
     methods: tuple[MethodComparison, ...]
 
 
+class DisplacementRow(ResponseModel):
+    """A span in which a joint has not returned to its motion before the step, though it had the time ``return_s``."""
+
+    joint: str
+    start: int = Field(description="First frame.")
+    end: int = Field(description="Last frame.")
+    max_deg: float
+
+
 class EditHeader(ResponseModel):
     """Header of the arrays of an edit."""
 
@@ -188,6 +197,7 @@ class EditHeader(ResponseModel):
         description="First and last frame that the last step may have changed."
     )
     notes: tuple[str, ...] = Field(description="Of the last step.")
+    displacements: tuple[DisplacementRow, ...] = Field(description="Of the last step of swings.")
     reach_error_mm: float | None = Field(description="Distance of a hand or foot from the target of the last step.")
     score: ScoreFigures | None = Field(description="None: the number of frames has changed.")
 

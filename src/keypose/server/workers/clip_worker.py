@@ -8,6 +8,7 @@ import math
 import re
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 from urllib.parse import quote
 
@@ -203,6 +204,7 @@ def apply_edit(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
         "history": list(result.history),
         "changed_frames": None if result.changed_frames is None else list(result.changed_frames),
         "notes": list(result.notes),
+        "displacements": [asdict(displacement) for displacement in result.displacements],
         "reach_error_mm": result.reach_error_mm,
     }
     data = build_frame_data(result.motion, editor.display_space, payload["stride"], editor.face)

@@ -139,7 +139,7 @@ def intensify(swings: Swings, baseline: Baseline, joints: Joints, factor: Any) -
             rows[j] = (old_row, _scale_pieces(swings.tracks[j], old_row, scale, swings.n_frames))
     if not rows:
         raise OptionError(f"{format_value(joints)}: neither a swing nor a key", value=joints)
-    change = apply_rows(swings, baseline, rows, exact=False)
+    change = apply_rows(swings, baseline, rows, is_local=False)
     return change if scale == 1 else replace(change, baseline=(change.baseline or baseline).scale_detail(rows, scale))
 
 

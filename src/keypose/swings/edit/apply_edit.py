@@ -9,13 +9,23 @@ from typing import TypeAlias
 
 import numpy as np
 
-from keypose.arrays import Floats
+from keypose.arrays import Floats, runs
 from keypose.errors import OptionError
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise
 from keypose.swings.edit.baseline import Baseline
-from keypose.swings.edit.change import SwingChange, SwingTargets, build_change, resolve_targets
-from keypose.swings.edit.neighbours import PaceLimits, adapt_neighbours
-from keypose.swings.edit.pieces import ZERO_ANGLE, Piece, Point, build_track, split_track, swing_indices
+from keypose.swings.edit.change import Displacement, SwingChange, SwingTargets, build_change, resolve_targets
+from keypose.swings.edit.detail import spread_frames
+from keypose.swings.edit.neighbours import PaceLimits, adapt_and_return, edited_zones, find_displacement
+from keypose.swings.edit.pieces import (
+    MIN_FRAMES,
+    ZERO_ANGLE,
+    Piece,
+    Point,
+    build_track,
+    cut_piece,
+    split_track,
+    swing_indices,
+)
 from keypose.swings.edit.time_map import build_warp
 from keypose.swings.model import Swings
 from keypose.swings.track import Track
@@ -25,7 +35,6 @@ DETAIL_FADE_S = 0.15  # time before and after a deleted swing in which detail fa
 NOTE_MIN_ANGLE = np.deg2rad(0.05)  # smaller differences from the requested rotation are not noted
 
 Rows: TypeAlias = Mapping[int, tuple[list[Piece], Sequence[Piece]]]
-MIN_FRAMES = 3  # minimum length of a piece that is cut
 
 
 def edit_each_swing(
@@ -58,26 +67,26 @@ def _edit_row(
 ) -> list[Piece]:
     """Return ``old_row`` with the pieces at ``selected`` indices edited; unchanged pieces are returned as they are."""
     row = list(old_row)
-    for run in _group_runs(selected):
-        row[run.start : run.stop] = edit(row[run.start : run.stop])
+    for run in _group_runs(old_row, selected):
+        for index, piece in zip(run, edit([old_row[index] for index in run]), strict=True):
+            row[index] = piece
         if about != "middle":
-            order = list(reversed(run)) if about == "end" else list(run)
-            for first, second in pairwise(order):
+            for first, second in pairwise(run[::-1] if about == "end" else run):
                 row[second] = _rotate_with_neighbour(old_row[first], row[first], old_row[second], row[second], pace)
     if all(old_piece is new_piece for old_piece, new_piece in zip(old_row, row, strict=True)):
         return row
     return [replace(piece, is_fixed=True) if index in selected else piece for index, piece in enumerate(row)]
 
 
-def _group_runs(indices: Set[int]) -> list[range]:
-    """Return ranges of successive indices."""
-    runs: list[range] = []
-    for index in sorted(indices):
-        if runs and runs[-1].stop == index:
-            runs[-1] = range(runs[-1].start, index + 1)
-        else:
-            runs.append(range(index, index + 1))
-    return runs
+def _group_runs(row: Sequence[Piece], selected: Set[int]) -> list[list[int]]:
+    """Return the ``selected`` indices in runs without another piece, except rests, between them."""
+    runs: list[list[int]] = [[]]
+    for index, piece in enumerate(row):
+        if index in selected:
+            runs[-1].append(index)
+        elif piece.rest is None and runs[-1]:
+            runs.append([])
+    return [run for run in runs if run]
 
 
 def _rotate_with_neighbour(
@@ -100,30 +109,42 @@ def _rotate_with_neighbour(
     return replace(piece, rotations=normalise(multiply(exp(remaining), piece.rotations)))
 
 
-def apply_rows(swings: Swings, baseline: Baseline, rows: Rows, note: str = "", *, exact: bool = True) -> SwingChange:
+def apply_rows(swings: Swings, baseline: Baseline, rows: Rows, note: str = "", *, is_local: bool = True) -> SwingChange:
     """Return ``swings`` with new pieces of some joints; ``rows`` has old and new pieces, edited ones fixed.
 
-    With ``exact`` the note lists swings that do not get the requested rotation. A joint with an unchanged row does not
-    change.
+    If the edit ``is_local``, joints return to their old motion beside edited pieces, and the note lists swings that do
+    not get the requested rotation. A joint with an unchanged row does not change.
     """
     tracks, warps, shares, too_fast = {}, {}, {}, []
+    displacements: list[Displacement] = []
+    # smoothing of steps in a capture extends the frames that change
+    margin = max(1, round(baseline.return_s * swings.fps) - spread_frames(swings.fps) - 1) if is_local else None
     changed_angles: list[float] = []  # of swings with another rotation than requested
     n_fixed = 0
     for j, (old_row, row) in rows.items():
         if len(old_row) == len(row) and all(old is new for old, new in zip(old_row, row, strict=True)):
             continue
         track = swings.tracks[j]
+        row = _make_room(track, row, swings.n_frames)
         free_row = resolve_overlaps(track, old_row, row, swings.n_frames)
-        new_row, is_too_fast = adapt_neighbours(track, old_row, free_row, baseline.pace_limits(swings, j))
+        pace = baseline.pace_limits(swings, j)
+        new_row, is_too_fast, edges = adapt_and_return(track, old_row, free_row, pace, swings.n_frames, margin)
         tracks[j] = build_track(track, new_row)
-        joint_warp = build_warp(old_row, new_row, swings.n_frames)
+        joint_warp = build_warp(old_row, new_row, swings.n_frames, edges)
         if joint_warp is not None:
             warps[j] = joint_warp
-        shares[j] = _remaining_detail(old_row, new_row, swings)
+        shares[j] = _remaining_detail(old_row, new_row, edges, swings)
+        if is_local:
+            zones = edited_zones(old_row, row, max(1, round(baseline.return_s * swings.fps)), swings.n_frames)
+            displacement = find_displacement(track, tracks[j], zones, swings.n_frames)
+            if joint_warp is not None:
+                moved = baseline.detail_displacement(j, track, tracks[j], joint_warp, zones)
+                displacement = np.maximum(displacement, moved)
+            displacements += _list_displacements(track.joint, displacement)
+        edited = [piece for piece in new_row if piece.is_fixed and not piece.is_return]
         pairs = [
             (piece.rotation_vector, new_piece.rotation_vector)
-            for piece, new_piece in zip(row, new_row, strict=True)
-            if piece.is_fixed
+            for piece, new_piece in zip((piece for piece in row if piece.is_fixed), edited, strict=True)
         ]
         vector_pairs = [(old, new) for old, new in pairs if old is not None and new is not None]
         changed_angles += [
@@ -133,7 +154,7 @@ def apply_rows(swings: Swings, baseline: Baseline, rows: Rows, note: str = "", *
         if is_too_fast:
             too_fast.append(track.joint)
     notes = [note] if note else []
-    if changed_angles and exact:
+    if changed_angles and is_local:
         summary = (
             f"{len(changed_angles)} of {n_fixed} swings rotate by {_format_degrees(changed_angles)} degrees instead"
         )
@@ -141,19 +162,44 @@ def apply_rows(swings: Swings, baseline: Baseline, rows: Rows, note: str = "", *
     if too_fast:
         names = ", ".join(too_fast)
         notes.append(f"{names}: moves faster than before between edited swings, because there is too little time")
+    if displacements:
+        notes.append(_describe_displacements(displacements, baseline.return_s))
     change = build_change(swings, tracks, "; ".join(notes))
-    return replace(change, baseline=baseline.warp_joints(warps, shares)) if tracks else change
+    if not tracks:
+        return change
+    return replace(change, baseline=baseline.warp_joints(warps, shares), displacements=tuple(displacements))
 
 
-def _remaining_detail(old_row: Sequence[Piece], row: Sequence[Piece], swings: Swings) -> Floats:
-    """Return the share (T,) of the detail that remains: 0 where a swing was deleted or inserted."""
+def _list_displacements(joint: str, displacement: Floats) -> list[Displacement]:
+    """Return the spans in which the displacement (T,), in radians, of a joint is not negligible."""
+    return [
+        Displacement(joint, start, stop - 1, float(np.rad2deg(displacement[start:stop].max())))
+        for start, stop in runs(displacement > NOTE_MIN_ANGLE)
+    ]
+
+
+def _describe_displacements(displacements: Sequence[Displacement], return_s: float) -> str:
+    widest = max(displacements, key=lambda displacement: displacement.max_deg)
+    joints = dict.fromkeys(displacement.joint for displacement in displacements)
+    others = f" and {len(joints) - 1} more" if len(joints) > 1 else ""
+    return (
+        f"{widest.joint}{others} cannot return to the motion before the edit within {return_s:g} s: "
+        f"up to {widest.max_deg:.2g} degrees off in frames {widest.start} to {widest.end}"
+    )
+
+
+def _remaining_detail(old_row: Sequence[Piece], row: Sequence[Piece], edges: Sequence[int], swings: Swings) -> Floats:
+    """Return the share (T,) of the detail that remains: 0 where a swing was deleted or inserted, 1 at ``edges``."""
     remaining = {piece.old_index for piece in row}
-    spans = [(piece.start, piece.end) for piece in old_row if piece.old_index not in remaining]
-    spans += [(piece.start, piece.end) for piece in row if piece.old_index < 0]
+    spans = [(piece.start, piece.end) for piece in old_row if piece.rest is None and piece.old_index not in remaining]
+    spans += [(piece.start, piece.end) for piece in row if piece.old_index < 0 and not piece.is_return]
     frames = np.arange(swings.n_frames, dtype=np.float64)
     shares = np.ones(swings.n_frames)
+    fade = DETAIL_FADE_S * swings.fps
     for start, end in spans:
-        distance = np.maximum(np.maximum(start - frames, frames - end), 0.0) / (DETAIL_FADE_S * swings.fps)
+        first = max([start, *(edge + fade for edge in edges if edge <= start)])
+        last = min([end, *(edge - fade for edge in edges if edge >= end)])
+        distance = np.maximum(np.maximum(first - frames, frames - last), 0.0) / fade
         fraction = np.clip(distance, 0.0, 1.0)
         shares = np.minimum(shares, fraction * fraction * (3.0 - 2.0 * fraction))
     return shares
@@ -179,27 +225,31 @@ def resolve_overlaps(track: Track, old_row: Sequence[Piece], row: Sequence[Piece
         if (start, end) == (piece.start, piece.end):
             pieces.append(piece)
         elif piece.is_fixed or end - start + 1 < min(MIN_FRAMES, piece.n_frames):
-            problem = _describe_conflict(track.joint, old_row, row, index, n_frames)
+            solid = [other for other in row if other.rest is None]
+            problem = _describe_conflict(track.joint, old_row, solid, solid.index(piece), n_frames)
             raise OptionError(problem, code="no_room", value=piece.start)
         else:
             pieces.append(cut_piece(track, piece, start, end))
     return pieces
 
 
-def cut_piece(track: Track, piece: Piece, start: int, end: int) -> Piece:
-    """Return the part from ``start`` to ``end`` of a free piece of ``track``."""
-    if piece.rotation_vector is not None:
-        share = (end - start) / (piece.end - piece.start)
-        ends = np.array((start, end), np.int32)
-        return replace(
-            piece,
-            frames=ends,
-            rotations=track.sample(ends.astype(float)),
-            rotation_vector=piece.rotation_vector * share,
-        )
-    inside = piece.frames[(piece.frames > start) & (piece.frames < end)]
-    frames = np.unique(np.concatenate(([start], inside, [end]))).astype(np.int32)
-    return replace(piece, frames=frames, rotations=track.sample(frames.astype(float)))
+def _make_room(track: Track, row: Sequence[Piece], n_frames: int) -> list[Piece]:
+    """Return ``row`` without the parts of rests that edited pieces overlap.
+
+    A rest whose middle is free does not change. Otherwise the remaining part gets the rotation in its own middle.
+    """
+    first_frames, last_frames = _free_ranges(row, n_frames)
+    new_row = []
+    for piece, low, high in zip(row, first_frames, last_frames, strict=True):
+        if piece.rest is None or low <= piece.start <= high:
+            new_row.append(piece)
+            continue
+        start, end = max(piece.rest[0], low), min(piece.rest[1], high)
+        if start <= end:
+            middle = np.array([(start + end) // 2], np.int32)
+            rotations = track.sample(middle.astype(np.float64))
+            new_row.append(replace(piece, frames=middle, rotations=rotations, rest=(start, end)))
+    return new_row
 
 
 def _free_ranges(row: Sequence[Piece], n_frames: int) -> tuple[list[int], list[int]]:

@@ -13,6 +13,8 @@ from keypose.balance import Balance, balance
 from keypose.curves.edit.hinges import HingeResult, hold_hinges
 from keypose.errors import OptionError, format_count
 from keypose.model import Curves, FootContacts, Motion
+from keypose.options import SwingEditOptions
+from keypose.rotations import angle_between, at_frames, conjugate, multiply
 from keypose.swings.edit.detail import apply_to_capture, spread_frames
 from keypose.swings.edit.neighbours import MIN_FADE_S, PaceLimits
 from keypose.swings.edit.pieces import Piece, add_rests, build_track_without_rests, cut_rests, split_track
@@ -33,6 +35,7 @@ class Baseline:
     # By joint (T,): the frame of ``base`` that corresponds to each frame.
     warps: Mapping[int, Floats] = field(default_factory=dict)
     shares: Mapping[int, Floats] = field(default_factory=dict)  # by joint (T,): share of the detail that remains
+    return_s: float = SwingEditOptions.return_s  # time in which edited joints return to their old motion
 
     @classmethod
     def build(cls, swings: Swings, capture: Motion | None) -> Baseline:
@@ -61,6 +64,32 @@ class Baseline:
     def scale_detail(self, joints: Iterable[int], factor: float) -> Baseline:
         """Return the baseline with the detail of some joints scaled."""
         return replace(self, gains={**self.gains, **{j: factor * self.gains.get(j, 1.0) for j in joints}})
+
+    def detail_displacement(
+        self, joint: int, track: Track, new_track: Track, warp: Floats, zones: Iterable[tuple[int, int]]
+    ) -> Floats:
+        """Return the angles (T,) by which a joint differs outside of ``zones`` because its captured detail is moved to
+        the times ``warp`` (T,)."""
+        angles = np.zeros(len(warp))
+        capture, all_frames = self.original.capture, np.arange(len(warp), dtype=np.float64)
+        is_outside = warp != all_frames
+        for first, last in zones:
+            is_outside[first : last + 1] = False
+        if capture is None or not is_outside.any():
+            return angles
+        frames = np.flatnonzero(is_outside)
+        old_warp, source = self.warps.get(joint, all_frames), all_frames if self.source is None else self.source
+
+        def edited_rotations(edited_track: Track, times: Floats) -> Floats:
+            base_times = _interpolate(old_warp, times)
+            captured_rotations = at_frames(capture.rotations[:, joint], _interpolate(source, base_times))
+            detail = multiply(conjugate(self.base.tracks[joint].sample(base_times)), captured_rotations)
+            return multiply(edited_track.sample(frames.astype(np.float64)), detail)
+
+        angles[frames] = angle_between(
+            edited_rotations(track, frames.astype(np.float64)), edited_rotations(new_track, warp[frames])
+        )
+        return angles
 
     def play(self, swings: Swings, level: float = 1.0) -> Motion:
         """Return the motion of edited swings, applied to the capture if there is one, without planted feet."""
@@ -166,7 +195,7 @@ def retime_swings(swings: Swings, time_map: TimeMap) -> Swings:
 
 
 def _retime_track(track: Track, time_map: TimeMap) -> Track:
-    row = split_track(track)
+    row = [piece for piece in split_track(track) if piece.rest is None]
     ends = np.array(sorted({frame for piece in row for frame in (piece.start, piece.end)}), np.int32)
     if len(ends) > time_map.n_frames:
         raise OptionError(

@@ -24,6 +24,19 @@ SwingTargets: TypeAlias = Swing | str | Sequence[Swing | str]
 MAX_LISTED = 6
 
 
+@dataclass(frozen=True)
+class Displacement:
+    """A span in which a joint has not returned to its motion before the operation, though it had time for that.
+
+    The last frame of the clip is named even if an edited swing ends there.
+    """
+
+    joint: str
+    start: int  # frame
+    end: int  # the last frame
+    max_deg: float
+
+
 @dataclass(frozen=True, eq=False)
 class SwingChange:
     """Swings after an operation. Frames outside of ``first`` to ``last`` and joints that are not listed do not change.
@@ -37,6 +50,7 @@ class SwingChange:
     joints: tuple[int, ...]  # joints that change in any frame
     note: str = ""  # remarks of the operation
     baseline: Baseline | None = None  # the state before all operations
+    displacements: tuple[Displacement, ...] = ()  # where joints do not return in time; empty: nowhere
     holds_feet: bool = False  # whether feet are planted, since an operation has moved legs or hips
 
     @property

@@ -12,10 +12,10 @@ from keypose.arrays import Floats
 from keypose.curves.edit.mirror import find_symmetry
 from keypose.errors import OptionError
 from keypose.rotations import conjugate, rotate
-from keypose.swings.edit.apply_edit import apply_rows, cut_piece
+from keypose.swings.edit.apply_edit import apply_rows
 from keypose.swings.edit.baseline import Baseline
 from keypose.swings.edit.change import SwingChange, SwingTargets, resolve_one, resolve_targets
-from keypose.swings.edit.pieces import Piece, build_swing_piece, split_track, swing_indices
+from keypose.swings.edit.pieces import Piece, build_swing_piece, cut_piece, split_track, swing_indices
 from keypose.swings.model import Swings
 from keypose.swings.swing import Swing
 from keypose.swings.track import Track
@@ -97,7 +97,7 @@ def _clear_frames(track: Track, old_row: Sequence[Piece], start: int, end: int, 
         )
     row = []
     for piece in old_row:
-        if piece.end < start or piece.start > end:
+        if piece.end < start or piece.start > end or piece.rest is not None:
             row.append(piece)
         elif piece.rotation_vector is None:
             if piece.start < start:

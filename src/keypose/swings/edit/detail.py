@@ -119,12 +119,17 @@ def _find_steps(rotations: Floats) -> Bools:
 
 def _dilate(frames: Bools, spread: int) -> Bools:
     """Return flags (T,) widened by ``spread`` frames on both sides."""
-    return np.asarray(_moving_average(frames[:, None].astype(np.float64), 2 * spread + 1)[:, 0] > 0)
+    counts = np.convolve(frames, np.ones(2 * spread + 1))
+    return np.asarray(counts[spread : spread + len(frames)] > 0.5)
 
 
 def _moving_average(values: Floats, box: int) -> Floats:
-    """Return means (T, C) over ``box`` frames around each; the end values are repeated beyond the ends."""
-    padded_values = np.pad(values, ((box // 2, box // 2), (0, 0)), mode="edge")
+    """Return means (T, C) over ``box`` frames around each.
+
+    Beyond the ends the values are mirrored at the end value, so that the first and the last frame do not change.
+    """
+    padding = ((box // 2, box // 2), (0, 0))
+    padded_values = np.pad(values, padding, mode="reflect", reflect_type="odd")
     return np.asarray(np.lib.stride_tricks.sliding_window_view(padded_values, box, axis=0).mean(axis=-1))
 
 

@@ -12,6 +12,7 @@ from keypose.curves.edit.foot_plants import PlantResult
 from keypose.curves.edit.hinges import HingeResult
 from keypose.errors import OptionError
 from keypose.model import Motion
+from keypose.options import SwingEditOptions, check_option_number
 from keypose.swings.edit.angle_axis import Joints, intensify, scale, set_angle, set_axis, turn_axis
 from keypose.swings.edit.baseline import Baseline, affected_frames
 from keypose.swings.edit.change import SwingChange, SwingTargets, find_tips, format_operation
@@ -34,6 +35,10 @@ class SwingEdit:
     groups, which mean all their swings. Gaps, swings and keys beside the edited ones are adapted without jumps, and
     other joints do not change. Each operation returns a ``SwingChange``: the frames that may differ, and whether the
     figure tips over. An invalid operation raises an error and changes nothing.
+
+    A joint returns to its motion before the operation within ``return_s`` seconds before and after edited swings, if
+    its speed allows; ``SwingChange.displacements`` has the frames in which it does not. ``intensify`` and ``retime`` of
+    the whole clip change everything and do not return.
     """
 
     def __init__(self, swings: Swings, capture: Motion | None = None) -> None:
@@ -138,27 +143,52 @@ class SwingEdit:
 
     # Angle and axis
 
-    def scale(self, targets: SwingTargets, factor: float, *, about: Point = "start") -> SwingChange:
+    def scale(
+        self,
+        targets: SwingTargets,
+        factor: float,
+        *,
+        about: Point = "start",
+        return_s: float = SwingEditOptions.return_s,
+    ) -> SwingChange:
         """Multiply the angle; the rotation at one point does not change. A negative factor reverses the direction."""
-        return self._apply(scale, (targets, factor), about=about)
+        return self._apply(scale, (targets, factor), return_s, about=about)
 
-    def set_angle(self, targets: SwingTargets, degrees: float, *, about: Point = "start") -> SwingChange:
+    def set_angle(
+        self,
+        targets: SwingTargets,
+        degrees: float,
+        *,
+        about: Point = "start",
+        return_s: float = SwingEditOptions.return_s,
+    ) -> SwingChange:
         """Set the angle; the rotation at one point does not change. A negative one reverses the direction."""
-        return self._apply(set_angle, (targets, degrees), about=about)
+        return self._apply(set_angle, (targets, degrees), return_s, about=about)
 
-    def set_axis(self, targets: SwingTargets, axis: ArrayLike) -> SwingChange:
+    def set_axis(
+        self, targets: SwingTargets, axis: ArrayLike, *, return_s: float = SwingEditOptions.return_s
+    ) -> SwingChange:
         """Set the axis (3,), in the joint's own frame."""
-        return self._apply(set_axis, (targets, axis))
+        return self._apply(set_axis, (targets, axis), return_s)
 
-    def turn_axis(self, targets: SwingTargets, *, about: ArrayLike, degrees: float) -> SwingChange:
+    def turn_axis(
+        self, targets: SwingTargets, *, about: ArrayLike, degrees: float, return_s: float = SwingEditOptions.return_s
+    ) -> SwingChange:
         """Rotate the axis about a direction (3,) in the joint's own frame."""
-        return self._apply(turn_axis, (targets,), about=about, degrees=degrees)
+        return self._apply(turn_axis, (targets,), return_s, about=about, degrees=degrees)
 
     # Timing
 
-    def shift(self, targets: SwingTargets, *, by_s: float | None = None, by_frames: int | None = None) -> SwingChange:
+    def shift(
+        self,
+        targets: SwingTargets,
+        *,
+        by_s: float | None = None,
+        by_frames: int | None = None,
+        return_s: float = SwingEditOptions.return_s,
+    ) -> SwingChange:
         """Move swings later or, with a negative time, earlier."""
-        return self._apply(shift, (targets,), by_s=by_s, by_frames=by_frames)
+        return self._apply(shift, (targets,), return_s, by_s=by_s, by_frames=by_frames)
 
     def lengthen(
         self,
@@ -169,10 +199,11 @@ class SwingEdit:
         factor: float | None = None,
         anchor: Point = "middle",
         keep: Keep = "angle",
+        return_s: float = SwingEditOptions.return_s,
     ) -> SwingChange:
         """Lengthen swings: slower through the same angle, or farther at the same speed."""
         return self._apply(
-            lengthen, (targets,), by_s=by_s, by_frames=by_frames, factor=factor, anchor=anchor, keep=keep
+            lengthen, (targets,), return_s, by_s=by_s, by_frames=by_frames, factor=factor, anchor=anchor, keep=keep
         )  # fmt: skip
 
     def shorten(
@@ -184,17 +215,18 @@ class SwingEdit:
         factor: float | None = None,
         anchor: Point = "middle",
         keep: Keep = "angle",
+        return_s: float = SwingEditOptions.return_s,
     ) -> SwingChange:
         """Shorten swings: faster through the same angle, or less far at the same speed."""
         return self._apply(
-            shorten, (targets,), by_s=by_s, by_frames=by_frames, factor=factor, anchor=anchor, keep=keep
+            shorten, (targets,), return_s, by_s=by_s, by_frames=by_frames, factor=factor, anchor=anchor, keep=keep
         )  # fmt: skip
 
     # Delete and copy
 
-    def delete(self, targets: SwingTargets) -> SwingChange:
+    def delete(self, targets: SwingTargets, *, return_s: float = SwingEditOptions.return_s) -> SwingChange:
         """Delete swings; the joint rotates at constant speed over the gap."""
-        return self._apply(delete, (targets,))
+        return self._apply(delete, (targets,), return_s)
 
     def copy(
         self,
@@ -204,10 +236,11 @@ class SwingEdit:
         mirror: bool = False,
         at_s: float | None = None,
         replace: bool = False,
+        return_s: float = SwingEditOptions.return_s,
     ) -> SwingChange:
         """Copy a swing to another joint, to the mirrored one, or to another time."""
         arguments = (swing,) if to is None else (swing, to)
-        return self._apply(copy, arguments, mirror=mirror, at_s=at_s, replace=replace)
+        return self._apply(copy, arguments, return_s, mirror=mirror, at_s=at_s, replace=replace)
 
     # The whole motion
 
@@ -223,14 +256,23 @@ class SwingEdit:
         from_s: float | None = None,
         to_s: float | None = None,
         keep: RetimeKeep | None = "contacts",
+        return_s: float = SwingEditOptions.return_s,
     ) -> SwingChange:
         """Make the whole clip or a part of it, or all swings of some joints, ``factor`` times as long."""
-        return self._apply(retime, (joints, factor), from_s=from_s, to_s=to_s, keep=keep)
+        return self._apply(retime, (joints, factor), return_s, from_s=from_s, to_s=to_s, keep=keep)
 
-    def _apply(self, operation: Callable[..., SwingChange], arguments: tuple[Any, ...], **options: Any) -> SwingChange:
+    def _apply(
+        self,
+        operation: Callable[..., SwingChange],
+        arguments: tuple[Any, ...],
+        return_s: float = SwingEditOptions.return_s,
+        **options: Any,
+    ) -> SwingChange:
         current, last = self.swings, self.last_change
-        change = operation(current, self._baseline, *arguments, **options)
+        duration_s = check_option_number(SwingEditOptions, "return_s", return_s)
+        change = operation(current, replace(self._baseline, return_s=duration_s), *arguments, **options)
         baseline = self._baseline if change.baseline is None else change.baseline
+        call_options = options if duration_s == SwingEditOptions.return_s else {**options, "return_s": duration_s}
         ignores_feet = operation is retime and options["keep"] is None
         holds_feet = (last is not None and last.holds_feet) or (
             not ignores_feet and moves_feet(current.skeleton, change.joints)
@@ -242,6 +284,6 @@ class SwingEdit:
         if swings.contacts is not None and baseline.warps:
             swings = replace(swings, contacts=edited_contacts(baseline, swings))
         change = replace(change, swings=swings, first=first, last=last_frame, baseline=baseline, holds_feet=holds_feet)
-        self._undo_stack.append((format_operation(current, operation, arguments, options), change))
+        self._undo_stack.append((format_operation(current, operation, arguments, call_options), change))
         self._redo_stack.clear()
         return change

@@ -11,12 +11,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
 from keypose.arrays import Bools, Floats
-from keypose.rotations import conjugate, exp, log, multiply, normalise
-from keypose.swings.edit.pieces import ZERO_ANGLE, Course, Piece, build_course
+from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise
+from keypose.swings.edit.pieces import MIN_FRAMES, ZERO_ANGLE, Course, Piece, build_course, build_track, cut_piece
 from keypose.swings.track import Track
 
 FIXED_ROUNDS = 10  # rounds of closing seams in which fixed pieces do not move
@@ -26,6 +27,130 @@ SLACK = 1 + 1e-9  # of limits, for rounding errors
 MIN_FADE_S = 0.2  # minimum duration of a fade over keys, which could otherwise change too fast
 SLOW_SHARE = 0.75  # of the soft limit; a difference can be added where the speed is lower
 GROWTH = 1.2  # minimum growth of the distance from one candidate to the next
+RETURN_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # times that are tried, relative to the requested one
+SAME_ANGLE = np.deg2rad(0.05)  # a joint that is nearer to its old curve has returned
+
+
+class Adapted(NamedTuple):
+    """Pieces that were adapted to edited ones."""
+
+    row: list[Piece]
+    is_too_fast: bool  # whether some exceed the allowed speed
+    edges: tuple[int, ...]  # frames at which the joint is back on its old curve
+
+
+def adapt_and_return(
+    track: Track,
+    old_row: Sequence[Piece],
+    row: Sequence[Piece],
+    pace: PaceLimits,
+    n_frames: int,
+    return_frames: int | None,
+) -> Adapted:
+    """Return ``row`` with free pieces adapted, so that the joint is on its old curve ``return_frames`` before and after
+    edited pieces, or as soon after that as its speed allows.
+
+    ``track`` and its pieces ``old_row`` are those before the edit. None: without a limit.
+    """
+    first_row, is_too_fast = adapt_neighbours(track, old_row, row, pace)
+    if return_frames is None:
+        return Adapted(first_row, is_too_fast, ())
+    first_track = build_track(track, first_row)
+    for step in RETURN_STEPS:
+        zones = edited_zones(old_row, row, round(step * return_frames), n_frames)
+        edges = [edge for edge in _zone_edges(zones) if not any(p.is_fixed and p.start <= edge <= p.end for p in row)]
+        displacement = find_displacement(track, first_track, zones, n_frames)
+        if not displacement.any():
+            return Adapted(first_row, is_too_fast, tuple(edges))
+        for some_edges in ([edge for edge in edges if displacement[edge]], edges):
+            anchored_row = list(row)
+            for edge in some_edges:
+                is_after = any(edge == end + 1 for _, end in zones)
+                anchored_row = _insert_return(track, anchored_row, edge, is_after=is_after)
+            new_row, is_new_too_fast = adapt_neighbours(track, old_row, anchored_row, pace)
+            if (
+                is_new_too_fast <= is_too_fast
+                and not find_displacement(track, build_track(track, new_row), zones, n_frames).any()
+                and _n_changed(row, new_row) <= _n_changed(row, first_row)
+            ):
+                return Adapted(new_row, is_new_too_fast, tuple(edges))
+    return Adapted(first_row, is_too_fast, ())
+
+
+def _n_changed(row: Sequence[Piece], new_row: Sequence[Piece]) -> int:
+    """Return how many edited pieces of ``row`` had to be changed in ``new_row``."""
+    fixed = [piece for piece in row if piece.is_fixed]
+    new_fixed = [piece for piece in new_row if piece.is_fixed and not piece.is_return]
+    return sum((old.rotations != new.rotations).any() for old, new in zip(fixed, new_fixed, strict=True))
+
+
+def edited_zones(old_row: Sequence[Piece], row: Sequence[Piece], margin: int, n_frames: int) -> list[tuple[int, int]]:
+    """Return first and last frames of the spans within ``margin`` frames of edited, deleted and inserted pieces.
+
+    The first and the last frame of the clip are in none of them.
+    """
+    remaining = {piece.old_index for piece in row}
+    spans = [(piece.start, piece.end) for piece in old_row if piece.rest is None and piece.old_index not in remaining]
+    for piece in row:
+        if piece.is_fixed:
+            spans.append((piece.start, piece.end))
+            if piece.old_index >= 0:
+                spans.append((old_row[piece.old_index].start, old_row[piece.old_index].end))
+    zones: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        first, last = max(1, start - margin), min(n_frames - 2, end + margin)
+        if zones and first <= zones[-1][1] + 1:
+            zones[-1] = (zones[-1][0], max(zones[-1][1], last))
+        else:
+            zones.append((first, last))
+    return zones
+
+
+def _zone_edges(zones: Sequence[tuple[int, int]]) -> list[int]:
+    return sorted({frame for first, last in zones for frame in (first - 1, last + 1)})
+
+
+def find_displacement(track: Track, new_track: Track, zones: Sequence[tuple[int, int]], n_frames: int) -> Floats:
+    """Return the angles (T,) by which a joint differs from its old curve outside of ``zones``; 0 if negligible."""
+    displacement = np.zeros(n_frames)
+    is_outside = np.ones(n_frames, bool)
+    for first, last in zones:
+        is_outside[first : last + 1] = False
+    frames = np.flatnonzero(is_outside)
+    old_rotations, new_rotations = (each.sample(frames.astype(np.float64)) for each in (track, new_track))
+    changed = np.flatnonzero((old_rotations != new_rotations).any(axis=1))
+    angles = angle_between(old_rotations[changed], new_rotations[changed])
+    displacement[frames[changed]] = np.where(angles > SAME_ANGLE, angles, 0.0)
+    return displacement
+
+
+def _insert_return(track: Track, row: Sequence[Piece], frame: int, *, is_after: bool) -> list[Piece]:
+    """Return ``row`` with a node of the old curve at ``frame``, after or before an edited piece.
+
+    A swing or keyed span across that frame is divided, and the part farther from the edited piece does not change.
+    """
+    index = sum(piece.end < frame for piece in row)
+    piece = row[index] if index < len(row) else None
+    if piece is None or piece.start > frame:
+        node = np.array([frame], np.int32)
+        key = Piece(node, track.sample(node.astype(np.float64)), None, is_fixed=True, is_return=True)
+        return [*row[:index], key, *row[index:]]
+    start, end = piece.start, piece.end
+    if is_after:
+        cut = min(frame, end - MIN_FRAMES + 1)
+        ranges = ((start, cut - 1), (cut, end))
+    else:
+        cut = max(frame, start + MIN_FRAMES - 1)
+        ranges = ((start, cut), (cut + 1, end))
+    if piece.is_fixed:
+        return list(row)
+    if min(last - first for first, last in ranges) < MIN_FRAMES - 1:
+        return [*row[:index], replace(piece, is_fixed=True, is_return=True), *row[index + 1 :]]
+    parts = [
+        replace(cut_piece(track, piece, *span), is_return=True, is_fixed=is_after == bool(number))
+        for number, span in enumerate(ranges)
+    ]
+    return [*row[:index], *parts, *row[index + 1 :]]
 
 
 def adapt_neighbours(
@@ -181,6 +306,10 @@ class FreeRun:
     def solve(self, left: Floats | None, right: Floats | None) -> tuple[Floats, bool]:
         """Return rotations (n, 4) of the nodes that match both sides, and whether all speeds are within the limits."""
         zeros = np.zeros((self.stop - self.first, 3))
+        if left is not None and right is not None and all(piece.rest is not None for piece in self.pieces):
+            # going back to a rest only to leave it again would be an additional movement
+            farthest = self._farthest_share(True)[:, None] * left + self._farthest_share(False)[:, None] * right
+            return self._rotate_nodes(farthest), self._fits(farthest)
         left_vectors, left_farthest = zeros, zeros
         right_vectors, right_farthest = zeros, zeros
         if left is not None:

@@ -1,4 +1,4 @@
-"""A track as a row of pieces, swings and keyed spans: rotations at constant speed between nodes."""
+"""A track as a row of pieces, swings, keyed spans and rests: rotations at constant speed between nodes."""
 
 from __future__ import annotations
 
@@ -17,17 +17,21 @@ from keypose.swings.track import Track
 Point: TypeAlias = Literal["start", "middle", "end"]  # of a piece
 
 ZERO_ANGLE = 1e-9  # radians; smaller rotations are ignored
+MIN_FRAMES = 3  # minimum length of a piece that is cut
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """A swing, with two nodes and the rotation between them, or a keyed span, whose nodes are its keys."""
+    """A swing, with two nodes and the rotation between them, a keyed span, whose nodes are its keys, or a rest, whose
+    node is in its middle."""
 
     frames: Ints  # (K,) increasing
     rotations: Floats  # (K, 4) local, unit wxyz
-    rotation_vector: Floats | None  # (3,) axis times angle of a swing; None: keys
+    rotation_vector: Floats | None  # (3,) axis times angle of a swing; None: keys or rest
     old_index: int = -1  # index in the row before the edit; -1: new
     is_fixed: bool = False  # whether it is edited; others are adapted to it
+    rest: tuple[int, int] | None = None  # first and last frame of a rest; None: no rest
+    is_return: bool = False  # whether the joint is back on the curve before the edit there, or on the way
 
     @property
     def start(self) -> int:
@@ -47,6 +51,8 @@ class Piece:
     def describe(self, joint: str) -> str:
         """Describe the swing or keyed span for messages."""
         frames = f"frames {self.start} to {self.end}"
+        if self.rest is not None:
+            return f"the rest of {joint} in frames {self.rest[0]} to {self.rest[1]}"
         if self.rotation_vector is None:
             return f"the keyed span of {joint} in {frames}"
         return f"the swing of {joint} in {frames} ({np.rad2deg(np.linalg.norm(self.rotation_vector)):.1f} degrees)"
@@ -67,15 +73,37 @@ def split_track(track: Track) -> list[Piece]:
     end_rotations = normalise(multiply(track.start_rotations, exp(track.rotation_vectors)))
     nodes = np.stack((track.start_rotations, end_rotations), axis=1)
     frames = np.stack((track.starts, track.ends), axis=1)
-    row: list[tuple[Ints, Floats, Floats | None]] = list(zip(frames, nodes, track.rotation_vectors, strict=True))
-    row += [(span.frames, span.rotations, None) for span in track.keyed]
-    row.sort(key=lambda parts: int(parts[0][0]))
-    return [Piece(*fields, index) for index, fields in enumerate(row)]
+    row = [Piece(*fields) for fields in zip(frames, nodes, track.rotation_vectors, strict=True)]
+    row += [Piece(span.frames, span.rotations, None) for span in track.keyed]
+    extents = zip(track.rest_starts.tolist(), track.rest_ends.tolist(), strict=True)
+    middles, rotations = track.rest_middles[:, None], track.rest_rotations[:, None]
+    row += [
+        Piece(middle, rotation, None, rest=extent)
+        for middle, rotation, extent in zip(middles, rotations, extents, strict=True)
+    ]
+    row.sort(key=lambda piece: piece.start)
+    return [replace(piece, old_index=index) for index, piece in enumerate(row)]
 
 
 def swing_indices(row: Sequence[Piece]) -> list[int]:
     """Return the indices of the swings in a row."""
     return [index for index, piece in enumerate(row) if piece.rotation_vector is not None]
+
+
+def cut_piece(track: Track, piece: Piece, start: int, end: int) -> Piece:
+    """Return the part from ``start`` to ``end`` of a free piece of ``track``."""
+    if piece.rotation_vector is not None:
+        share = (end - start) / (piece.end - piece.start)
+        ends = np.array((start, end), np.int32)
+        return replace(
+            piece,
+            frames=ends,
+            rotations=track.sample(ends.astype(float)),
+            rotation_vector=piece.rotation_vector * share,
+        )
+    inside = piece.frames[(piece.frames > start) & (piece.frames < end)]
+    frames = np.unique(np.concatenate(([start], inside, [end]))).astype(np.int32)
+    return replace(piece, frames=frames, rotations=track.sample(frames.astype(float)))
 
 
 def build_track_without_rests(track: Track, row: Sequence[Piece]) -> Track:
@@ -88,22 +116,44 @@ def build_track_without_rests(track: Track, row: Sequence[Piece]) -> Track:
         np.array([piece.end for piece, _ in swings], np.int32),
         np.array([piece.rotations[0] for piece, _ in swings]).reshape(-1, 4),
         np.array([rotation_vector for _, rotation_vector in swings]).reshape(-1, 3),
-        keyed=tuple(KeyedSpan(piece.frames, piece.rotations) for piece in row if piece.rotation_vector is None),
+        keyed=tuple(
+            KeyedSpan(piece.frames, piece.rotations)
+            for piece in row
+            if piece.rotation_vector is None and piece.rest is None
+        ),
     )
 
 
 def build_track(track: Track, row: Sequence[Piece]) -> Track:
-    """Return ``track`` with other pieces. Rests are cut by the pieces and get the played rotation of their frames."""
-    new_track = build_track_without_rests(track, row)
-    rests = cut_rests(track.rest_starts, track.rest_ends, row)
-    if not len(rests):
-        return new_track
-    middles = rests[:, :2].mean(axis=1)
-    rotations_since = multiply(new_track.sample(middles), conjugate(track.sample(middles)))
-    is_moved = np.linalg.norm(log(rotations_since), axis=1) > ZERO_ANGLE
-    rotations = track.rest_rotations.copy()
-    rotations[rests[is_moved, 2]] = normalise(multiply(rotations_since[is_moved], rotations[rests[is_moved, 2]]))
-    return add_rests(new_track, rests, rotations)
+    """Return ``track`` with other pieces. A rest that another piece overlaps is cut on both sides, so that its middle
+    is still its node."""
+    rests = [piece for piece in row if piece.rest is not None]
+    if not rests:
+        return build_track_without_rests(track, row)
+    extents = [
+        _cut_extent(piece, before, after)
+        for before, piece, after in zip((None, *row), row, (*row[1:], None), strict=False)
+        if piece.rest is not None
+    ]
+    starts, ends = np.array(extents, np.int32).T
+    return replace(
+        build_track_without_rests(track, row),
+        rest_starts=starts,
+        rest_ends=ends,
+        rest_rotations=np.concatenate([piece.rotations for piece in rests]),
+    )
+
+
+def _cut_extent(piece: Piece, before: Piece | None, after: Piece | None) -> tuple[int, int]:
+    """Return the first and last frame of a rest between two pieces."""
+    assert piece.rest is not None
+    first, last = piece.rest
+    low = first if before is None or before.rest is not None else max(first, before.end + 1)
+    high = last if after is None or after.rest is not None else min(last, after.start - 1)
+    if (low, high) == (first, last):
+        return piece.rest
+    reach = min(piece.start - low, high - piece.start)
+    return piece.start - reach, piece.start + reach
 
 
 def add_rests(track: Track, rests: Ints, rotations: Floats) -> Track:

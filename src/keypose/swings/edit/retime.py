@@ -10,10 +10,10 @@ from keypose.arrays import Floats
 from keypose.errors import OptionError, format_count
 from keypose.model.motion import MAX_POSES
 from keypose.swings.edit.angle_axis import rotate_piece_about, swing_vector
-from keypose.swings.edit.apply_edit import MIN_FRAMES, apply_rows
+from keypose.swings.edit.apply_edit import apply_rows
 from keypose.swings.edit.baseline import Baseline, retime_swings
 from keypose.swings.edit.change import SwingChange, resolve_targets
-from keypose.swings.edit.pieces import Piece, build_course, split_track, swing_indices
+from keypose.swings.edit.pieces import MIN_FRAMES, Piece, build_course, split_track, swing_indices
 from keypose.swings.edit.time_map import TimeMap
 from keypose.swings.edit.timing import anchored_frames
 from keypose.swings.model import Swings
@@ -60,7 +60,7 @@ def retime(
     for j, swing_numbers in resolve_targets(swings, targets).items():
         old_row = split_track(swings.tracks[j])
         selected = {swing_indices(old_row)[index] for index in swing_numbers}
-        row, n_row_short = _stretch_row(old_row, scale, swings.n_frames, selected)
+        row, n_row_short = _stretch_swings(old_row, scale, swings.n_frames, selected)
         rows[j] = (old_row, row)
         n_short, n_swings = n_short + n_row_short, n_swings + len(swing_numbers)
     note = (
@@ -138,8 +138,16 @@ def _drop_repeats(frames: Floats, new_frames: Floats) -> tuple[Floats, Floats]:
     return frames[is_new], new_frames[is_new]
 
 
+def _stretch_swings(old_row: list[Piece], scale: float, n_frames: int, selected: set[int]) -> tuple[list[Piece], int]:
+    """Stretch the swings at ``selected`` indices about their middles, over rests where they are in the way; also return
+    how many do not have enough space."""
+    stretched, n_short = _stretch_row([piece for piece in old_row if piece.rest is None], scale, n_frames, selected)
+    new_pieces = {piece.old_index: piece for piece in stretched}
+    return [new_pieces.get(piece.old_index, piece) for piece in old_row], n_short
+
+
 def _stretch_row(old_row: list[Piece], scale: float, n_frames: int, selected: set[int]) -> tuple[list[Piece], int]:
-    """Stretch the swings at ``selected`` indices about their middles; also return how many do not have enough space."""
+    """Return the same for a row without rests."""
     # frames added at the start and at the end of each
     requested = [_requested_growth(piece, scale) if piece.old_index in selected else (0, 0) for piece in old_row]
     early, late = [early for early, _ in requested], [late for _, late in requested]
@@ -151,8 +159,8 @@ def _stretch_row(old_row: list[Piece], scale: float, n_frames: int, selected: se
         early[index + 1] = min(early[index + 1], free - max(late[index], 0))
     n_short = 0
     row = []
-    for piece, more in zip(old_row, zip(early, late, strict=True), strict=True):
-        n_short += more != requested[piece.old_index]
+    for piece, more, wanted in zip(old_row, zip(early, late, strict=True), requested, strict=True):
+        n_short += more != wanted
         if piece.old_index in selected:
             frames = (piece.start - more[0], piece.end + more[1])
             piece = rotate_piece_about(piece, "start", swing_vector(piece), frames)

@@ -47,15 +47,20 @@ class TimeMap(Frozen):
         return np.asarray(np.interp(frames, self.before, self.after))
 
 
-def build_warp(old_row: Sequence[Piece], row: Sequence[Piece], n_frames: int) -> Floats | None:
+def build_warp(
+    old_row: Sequence[Piece], row: Sequence[Piece], n_frames: int, unmoved_frames: Sequence[int] = ()
+) -> Floats | None:
     """Return the time (T,) before an operation, in frames, of each frame of a joint after it; None: the same.
 
+    ``unmoved_frames`` are not moved, nor are keys and rests.
+
     Within swings the time map is that of the swing. Between them it is interpolated, but at most ``MAX_SPEEDUP`` times
-    as fast, for gaps that have become narrow; keys do not move.
+    as fast, for gaps that have become narrow.
     """
-    knots = {0.0: 0.0, n_frames - 1.0: n_frames - 1.0}
+    knots = {0.0: 0.0, n_frames - 1.0: n_frames - 1.0} | {float(frame): float(frame) for frame in unmoved_frames}
     for piece in row:
-        source = old_row[piece.old_index] if piece.rotation_vector is not None and piece.old_index >= 0 else piece
+        is_moved = piece.rotation_vector is not None and piece.old_index >= 0 and not piece.is_return
+        source = old_row[piece.old_index] if is_moved else piece
         knots |= {float(piece.start): float(source.start), float(piece.end): float(source.end)}
     after = np.array(sorted(knots))
     before = np.maximum.accumulate([knots[frame] for frame in after.tolist()])

@@ -9,10 +9,10 @@ import numpy as np
 
 from keypose.errors import OptionError, format_count
 from keypose.swings.edit.angle_axis import MAX_FACTOR, POINTS, rotate_piece_about, swing_vector
-from keypose.swings.edit.apply_edit import MIN_FRAMES, edit_each_swing
+from keypose.swings.edit.apply_edit import edit_each_swing
 from keypose.swings.edit.baseline import Baseline
 from keypose.swings.edit.change import SwingChange, SwingTargets
-from keypose.swings.edit.pieces import Piece, Point
+from keypose.swings.edit.pieces import MIN_FRAMES, Piece, Point
 from keypose.swings.model import Swings
 from keypose.validation import check_choice, check_int, check_number
 
