@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -17,6 +17,7 @@ FACTORS = (0.5, 0.7, 1.3, 1.6, 2.0)
 MAX_SHIFT_S, LENGTHEN_FACTOR = 0.2, 1.3
 
 Outcome = Literal["returns", "reported", "silent", "refused"]
+OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 Operation = Callable[[kp.SwingEdit, kp.Swing], kp.SwingChange]
 
 

@@ -174,7 +174,7 @@ def test_each_joint_may_have_its_own_tolerance(kicks):
     head, thigh = (kicks.skeleton.joint(name) for name in ("head", "right_thigh"))
     keyed = add_keys(kicks, swings, 5.0, {"right_thigh": 0.5})
     off = largest_deg(kicks, keyed)
-    assert 0.4 < off[thigh] <= 0.5 + ROUNDING_DEG < 2.0 < off[head] <= 5.0 + ROUNDING_DEG
+    assert 0.4 < off[thigh] <= 0.5 + ROUNDING_DEG < 1.0 < off[head] <= 5.0 + ROUNDING_DEG
     tolerances = np.full(kicks.n_joints, 5.0)
     tolerances[thigh] = 0.5
     keyed_by_array = add_keys(kicks, swings, 1.0, tolerances)
@@ -182,14 +182,9 @@ def test_each_joint_may_have_its_own_tolerance(kicks):
 
 
 @pytest.mark.data
-def test_rests_stay_where_neither_swings_nor_keys_are(kicks):
-    plain, keyed = kp.swings(kicks), kp.swings(kicks, fallback="keys")
-    before, after = (sum(len(track.rest_starts) for track in some.tracks) for some in (plain, keyed))
-    assert 0 < after < before
-    for old, new in zip(plain.tracks, keyed.tracks, strict=True):
-        covered = {frame for part in (*new.swings, *new.keyed) for frame in range(part.start, part.end + 1)}
-        free = [rest for rest in old.rests if covered.isdisjoint(range(rest.start, rest.end + 1))]
-        assert [(rest.start, rest.end) for rest in new.rests] == [(rest.start, rest.end) for rest in free]
+def test_tracks_with_keys_have_no_rests(kicks):
+    keyed = [track for track in kp.swings(kicks, fallback="keys").tracks if track.n_keys]
+    assert keyed and not any(len(track.rest_starts) for track in keyed)
 
 
 @settings(max_examples=20, deadline=None)

@@ -86,9 +86,19 @@ def twelve(data_dir):
     [(0.0, 73.6), (0.2, 29.2), (0.3, 25.1), (0.4, 25.0), (0.5, 26.4), (1.0, 46.0), (2.0, 67.0)],
 )
 def test_error_is_that_of_the_reference(twelve, threshold, reference):
-    mean = np.mean([kp.swings(clip, threshold).error(clip) for clip in twelve])
+    mean = np.mean([kp.swings(clip, threshold).error(clip, rests=False) for clip in twelve])
     # with nothing allowed, rounding decides which frames are on one axis
     assert mean == pytest.approx(reference, abs=1.0 if threshold == 0 else 0.25)
+
+
+@pytest.mark.data
+def test_rests_make_the_error_smaller(twelve):
+    found = [kp.swings(clip) for clip in twelve]
+    errors = np.array(
+        [[some.error(clip, rests=rests) for rests in (False, True)] for some, clip in zip(found, twelve, strict=True)]
+    )
+    assert errors.mean(axis=0) == pytest.approx((25.03, 23.75), abs=0.05)
+    assert (errors[:, 1] < errors[:, 0]).all()
 
 
 @pytest.mark.data

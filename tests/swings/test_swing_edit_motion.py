@@ -111,10 +111,10 @@ def test_successive_swings_get_exact_angles(data_dir):
 
     legs = angles("right_leg")
     for about in ("start", "end"):
-        assert not e.scale("right_leg", 1.3, about=about).note
+        assert "instead" not in e.scale("right_leg", 1.3, about=about).note
         assert np.allclose(angles("right_leg"), 1.3 * legs, rtol=1e-9)
         e.undo()
-    assert not e.set_angle(e.find("arms"), 10).note
+    assert "instead" not in e.set_angle(e.find("arms"), 10).note
     assert np.allclose(angles("arms"), 10, rtol=1e-9)
     e.undo()
     some = e.find("right_leg", from_s=1, to_s=3)

@@ -821,6 +821,32 @@ export interface components {
              * @enum {string}
              */
             op: "delete";
+            /**
+             * Return S
+             * @description Time before and after edited swings in which joints return to their motion before the edit, in seconds.
+             * @default 1
+             */
+            return_s: number;
+        };
+        /**
+         * DisplacementRow
+         * @description A span in which a joint has not returned to its motion before the step, though it had the time ``return_s``.
+         */
+        DisplacementRow: {
+            /**
+             * End
+             * @description Last frame.
+             */
+            end: number;
+            /** Joint */
+            joint: string;
+            /** Max Deg */
+            max_deg: number;
+            /**
+             * Start
+             * @description First frame.
+             */
+            start: number;
         };
         /**
          * DraftRequest
@@ -889,6 +915,11 @@ export interface components {
                 number,
                 number
             ] | null;
+            /**
+             * Displacements
+             * @description Of the last step of swings.
+             */
+            displacements: components["schemas"]["DisplacementRow"][];
             /** Extremes */
             extremes: number[] | null;
             /** Fps */
@@ -1498,6 +1529,12 @@ export interface components {
              * @enum {string}
              */
             op: "lengthen";
+            /**
+             * Return S
+             * @description Time before and after edited swings in which joints return to their motion before the edit, in seconds.
+             * @default 1
+             */
+            return_s: number;
         };
         /**
          * LibraryInfo
@@ -1880,6 +1917,12 @@ export interface components {
              * @enum {string}
              */
             op: "scale";
+            /**
+             * Return S
+             * @description Time before and after edited swings in which joints return to their motion before the edit, in seconds.
+             * @default 1
+             */
+            return_s: number;
         };
         /**
          * ScoreFigures
@@ -2209,6 +2252,12 @@ export interface components {
              * @enum {string}
              */
             op: "shift";
+            /**
+             * Return S
+             * @description Time before and after edited swings in which joints return to their motion before the edit, in seconds.
+             * @default 1
+             */
+            return_s: number;
         };
         /**
          * ShortenSwing
@@ -2239,6 +2288,12 @@ export interface components {
              * @enum {string}
              */
             op: "shorten";
+            /**
+             * Return S
+             * @description Time before and after edited swings in which joints return to their motion before the edit, in seconds.
+             * @default 1
+             */
+            return_s: number;
         };
         /**
          * Span

@@ -7,7 +7,7 @@ import { countOf } from "../ui/format";
 
 /** Makes the fields that have a default on the server optional. */
 type WithDefaults<T> = T extends unknown ? Omit<T, Default> & Partial<Pick<T, Extract<keyof T, Default>>> : never;
-type Default = "spread_s" | "keep_feet" | "space" | "ripple" | "anchor";
+type Default = "spread_s" | "keep_feet" | "space" | "ripple" | "anchor" | "return_s";
 
 export type KeyStep = WithDefaults<Schema["KeysDraft"]["steps"][number]>;
 export type SwingStep = WithDefaults<Schema["SwingsDraft"]["steps"][number]>;

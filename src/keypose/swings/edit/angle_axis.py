@@ -135,7 +135,7 @@ def intensify(swings: Swings, baseline: Baseline, joints: Joints, factor: Any) -
     rows = {}
     for j in _select_joints(swings.skeleton, joints):
         old_row = split_track(swings.tracks[j])
-        if old_row:
+        if any(piece.rest is None for piece in old_row):
             rows[j] = (old_row, _scale_pieces(swings.tracks[j], old_row, scale, swings.n_frames))
     if not rows:
         raise OptionError(f"{format_value(joints)}: neither a swing nor a key", value=joints)

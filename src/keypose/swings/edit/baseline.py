@@ -207,12 +207,12 @@ def _retime_track(track: Track, time_map: TimeMap) -> Track:
         zip(ends.tolist(), _separate_frames(time_map.map_frames(ends), time_map.n_frames).tolist(), strict=True)
     )
     new_row = [_retime_piece(track, piece, new_frames[piece.start], new_frames[piece.end], time_map) for piece in row]
-    # adjacent rests stay adjacent
+    rest_starts = time_map.map_frames(track.rest_starts)
     rest_ends = np.minimum(time_map.map_frames(track.rest_ends + 1), time_map.n_frames) - 1
+    # the frame at which a rest is played stays in its middle
+    rest_ends = np.minimum(rest_ends, 2 * time_map.map_frames(track.rest_middles) - rest_starts + 1)
     return add_rests(
-        build_track_without_rests(track, new_row),
-        cut_rests(time_map.map_frames(track.rest_starts), rest_ends, new_row),
-        track.rest_rotations,
+        build_track_without_rests(track, new_row), cut_rests(rest_starts, rest_ends, new_row), track.rest_rotations
     )
 
 

@@ -33,6 +33,9 @@ SMOOTHING_S = 0.1  # window that smooths steps of the edit at adapted seams
 STEP_RATIO, MIN_STEP = 2.0, np.deg2rad(0.5)  # minimum ratio of a step to its neighbours, and minimum angle of a step
 
 
+MIN_DETAIL = 0.5  # share of the detail from which on steps are smoothed
+
+
 def apply_to_capture(
     capture: Motion,
     base: Swings,
@@ -73,7 +76,7 @@ def apply_to_capture(
             )
             is_changed[:] = True
         is_changed, new_rotations = _apply_edit(
-            captured_rotations, base_rotations, new_track.sample(frames), is_changed, spread_frames(swings.fps)
+            captured_rotations, base_rotations, new_track.sample(frames), is_changed, share, spread_frames(swings.fps)
         )
         rotations[is_changed, j] = new_rotations[is_changed]
     return replace(
@@ -93,14 +96,23 @@ def _scale_detail(captured_rotations: Floats, base_rotations: Floats, share: Flo
 
 
 def _apply_edit(
-    captured_rotations: Floats, base_rotations: Floats, edited_rotations: Floats, is_changed: Bools, spread: int
+    captured_rotations: Floats,
+    base_rotations: Floats,
+    edited_rotations: Floats,
+    is_changed: Bools,
+    share: Floats | None,
+    spread: int,
 ) -> tuple[Bools, Floats]:
     """Return flags (T,) of the frames of one joint that change, and its new rotations (T, 4)."""
     is_same = (edited_rotations == base_rotations).all(axis=1)
     edit_rotations = align_signs(
         np.where(is_same[:, None], np.array(IDENTITY), multiply(edited_rotations, conjugate(base_rotations)))
     )
-    is_near_step = _dilate(_find_steps(edit_rotations), spread)
+    is_step = _find_steps(edit_rotations)
+    if share is not None:
+        # without detail, the steps of the edit are those of the base, and cancel each other out
+        is_step &= share > MIN_DETAIL
+    is_near_step = _dilate(is_step, spread)
     edit_rotations[is_near_step] = _moving_average(edit_rotations, 2 * spread + 1)[is_near_step]
     return is_changed | is_near_step | ~is_same, normalise(multiply(normalise(edit_rotations), captured_rotations))
 

@@ -31,7 +31,7 @@ RETURN_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # times that are tried, relative 
 SAME_ANGLE = np.deg2rad(0.05)  # a joint that is nearer to its old curve has returned
 
 
-class Adapted(NamedTuple):
+class Adaptation(NamedTuple):
     """Pieces that were adapted to edited ones."""
 
     row: list[Piece]
@@ -46,7 +46,7 @@ def adapt_and_return(
     pace: PaceLimits,
     n_frames: int,
     return_frames: int | None,
-) -> Adapted:
+) -> Adaptation:
     """Return ``row`` with free pieces adapted, so that the joint is on its old curve ``return_frames`` before and after
     edited pieces, or as soon after that as its speed allows.
 
@@ -54,14 +54,14 @@ def adapt_and_return(
     """
     first_row, is_too_fast = adapt_neighbours(track, old_row, row, pace)
     if return_frames is None:
-        return Adapted(first_row, is_too_fast, ())
+        return Adaptation(first_row, is_too_fast, ())
     first_track = build_track(track, first_row)
     for step in RETURN_STEPS:
         zones = edited_zones(old_row, row, round(step * return_frames), n_frames)
         edges = [edge for edge in _zone_edges(zones) if not any(p.is_fixed and p.start <= edge <= p.end for p in row)]
         displacement = find_displacement(track, first_track, zones, n_frames)
         if not displacement.any():
-            return Adapted(first_row, is_too_fast, tuple(edges))
+            return Adaptation(first_row, is_too_fast, tuple(edges))
         for some_edges in ([edge for edge in edges if displacement[edge]], edges):
             anchored_row = list(row)
             for edge in some_edges:
@@ -73,8 +73,8 @@ def adapt_and_return(
                 and not find_displacement(track, build_track(track, new_row), zones, n_frames).any()
                 and _n_changed(row, new_row) <= _n_changed(row, first_row)
             ):
-                return Adapted(new_row, is_new_too_fast, tuple(edges))
-    return Adapted(first_row, is_too_fast, ())
+                return Adaptation(new_row, is_new_too_fast, tuple(edges))
+    return Adaptation(first_row, is_too_fast, ())
 
 
 def _n_changed(row: Sequence[Piece], new_row: Sequence[Piece]) -> int:

@@ -52,13 +52,15 @@ def build_warp(
 ) -> Floats | None:
     """Return the time (T,) before an operation, in frames, of each frame of a joint after it; None: the same.
 
-    ``unmoved_frames`` are not moved, nor are keys and rests.
+    ``unmoved_frames`` are not moved, nor are keys.
 
     Within swings the time map is that of the swing. Between them it is interpolated, but at most ``MAX_SPEEDUP`` times
     as fast, for gaps that have become narrow.
     """
     knots = {0.0: 0.0, n_frames - 1.0: n_frames - 1.0} | {float(frame): float(frame) for frame in unmoved_frames}
     for piece in row:
+        if piece.rest is not None:
+            continue  # a joint at rest has hardly any detail that could be at a wrong time
         is_moved = piece.rotation_vector is not None and piece.old_index >= 0 and not piece.is_return
         source = old_row[piece.old_index] if is_moved else piece
         knots |= {float(piece.start): float(source.start), float(piece.end): float(source.end)}
