@@ -309,7 +309,8 @@ class FreeRun:
         if left is not None and right is not None and all(piece.rest is not None for piece in self.pieces):
             # going back to a rest only to leave it again would be an additional movement
             farthest = self._farthest_share(True)[:, None] * left + self._farthest_share(False)[:, None] * right
-            return self._rotate_nodes(farthest), self._fits(farthest)
+            if self._fits(farthest):
+                return self._rotate_nodes(farthest), True
         left_vectors, left_farthest = zeros, zeros
         right_vectors, right_farthest = zeros, zeros
         if left is not None:
