@@ -23,6 +23,7 @@ from keypose.swings.fallback import add_keys
 
 FPS = 60.0
 THRESHOLD = 0.4
+NUMBER_BYTES = 4  # of one number of a file in memory
 TOLERANCES = (1.0, 2.0, 2.4, 2.8, 3.2, 4.0, 6.0, 10.0)
 AMC = ("01_01", "02_01", "07_05", "09_06", "131_04", "14_24")
 OTHER_STEP = 10  # every tenth clip of ``cmu30``

@@ -207,7 +207,7 @@ def test_notes_of_edits_are_printed(
     assert change.tips and change.tips[0].startswith("tips over from ")
     assert change.plant_result is not None and "which its leg cannot reach" in change.plant_result.note
     falling = keypose(*line, "-o", tmp_path / "falling.bvh")
-    notes = [change.plant_result.note, *change.tips]
+    notes = [change.note, change.plant_result.note, *change.tips]
     assert falling.code == 0 and falling.err == "".join(f"note: {kick}: {note}\n" for note in notes)
     payload = document(keypose(*line, "-o", tmp_path / "again.bvh", "--json"))["written"][0]
     assert payload["tips"] == list(change.tips) and payload["notes"] == notes
