@@ -204,11 +204,17 @@ def test_dialog_shows_table_curves_and_path_of_joints(open_page: OpenPage, clip:
         dialog.get_by_role("button", name="Head", exact=True).click()
         wait_until(page, "(before) => document.querySelector('.joint-picture').src !== before", before)
         wait_query(page, joint="Head")
-        for control, expected in (("Path", "Path of Head"), ("Curves", "Curves of Head")):
+        captured = "Head, captured and through the keys"
+        saliency = "Saliency of each axis of Head, with candidates and extrema"
+        for control, alt in (
+            ("Path", f"Path of {captured}"),
+            ("Saliency", saliency),
+            ("Curves", f"Curves of {captured}"),
+        ):
             before = picture.get_attribute("src")
             dialog.get_by_text(control, exact=True).click()
             wait_until(page, "(before) => document.querySelector('.joint-picture').src !== before", before)
-            expect(picture).to_have_attribute("alt", f"{expected}, captured and through the keys")
+            expect(picture).to_have_attribute("alt", alt)
         set_slider(page, "Threshold, dial", 0.5)
         wait_query(page, options="threshold:0.499")
         coarse = {each.joint: each for each in kp.refine_table(motion(), threshold=0.499).rows}["Head"]

@@ -638,11 +638,11 @@ export interface components {
             jump_penalty: number;
             /**
              * Picture
-             * @description Curves over time, or the path in space.
+             * @description Curves over time, the path in space, or the saliency of each axis.
              * @default curves
              * @enum {string}
              */
-            picture: "curves" | "path";
+            picture: "curves" | "path" | "saliency";
             /**
              * Polish
              * @description Refit all tangents together to the world positions of joints. Default where possible.

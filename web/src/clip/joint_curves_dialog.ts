@@ -17,7 +17,7 @@ const PICTURE_PX = 620;
 const WIDTH_PX = 1280;
 const WIDE = "(min-width: 821px)";
 
-type Picture = "curves" | "path";
+type Picture = "curves" | "path" | "saliency";
 type Axes = "xyz" | "x" | "y" | "z";
 type Values = "euler" | "positions";
 
@@ -57,10 +57,11 @@ export function openJointCurves(state: ClipState, selection: SelectionController
     const keys = state.isPerJoint
       ? { joint_keys: buildJointKeysSpec(settings, details, clip.library) }
       : { frames: state.keys.value };
-    image.alt =
-      picture === "path"
-        ? `Path of ${name}, captured and through the keys`
-        : `Curves of ${name}, captured and through the keys`;
+    image.alt = {
+      curves: `Curves of ${name}, captured and through the keys`,
+      path: `Path of ${name}, captured and through the keys`,
+      saliency: `Saliency of each axis of ${name}, with candidates and extrema`,
+    }[picture];
     figure.setAttribute("aria-busy", "true");
     requests.submit({
       ...buildCurveSettings(settings, clip.library),
@@ -94,10 +95,12 @@ export function openJointCurves(state: ClipState, selection: SelectionController
 
   const pictureControl = segmentedControl<Picture>(
     "Picture",
-    [["curves", "Curves"], ["path", "Path"]],
+    [["curves", "Curves"], ["path", "Path"], ["saliency", "Saliency"]],
     (value) => {
       picture = value;
-      axesControl.element.hidden = valuesControl.element.hidden = value === "path";
+      axesControl.element.hidden = value === "path";
+      valuesControl.element.hidden = value !== "curves";
+      legend.hidden = value === "saliency";
       loadPicture();
     },
   ); // biome-ignore format: one look

@@ -26,7 +26,7 @@ MAX_UNDO_STATES = 2 * MAX_STEPS + 2  # after each step the residual may change o
 
 Stride = Annotated[int, Field(ge=1, le=10_000, description="Positions of every stride-th frame.")]
 StripTheme = Literal["light", "dark", "page"]
-CurvePicture = Literal["curves", "path"]
+CurvePicture = Literal["curves", "path", "saliency"]
 Axes = Literal["x", "y", "z", "xy", "xz", "yz", "xyz"]
 
 
@@ -91,7 +91,9 @@ class CurvePictureRequest(KeyedSpec):
     """A picture of one joint: its curves in the capture and through the keys, or its path."""
 
     joint: Annotated[Text, Option("Name of the joint.")]
-    picture: Annotated[CurvePicture, Option("Curves over time, or the path in space.")] = "curves"
+    picture: Annotated[CurvePicture, Option("Curves over time, the path in space, or the saliency of each axis.")] = (
+        "curves"
+    )
     axes: Annotated[Axes | None, option_of(CurvePlotOptions, "axes")] = None
     values: Annotated[CurveValues, option_of(CurvePlotOptions, "values")] = CurvePlotOptions.values
     width_px: Annotated[float, option_of(CurvePlotOptions, "width_px")] = CurvePlotOptions.width_px

@@ -183,9 +183,11 @@ def draw_curves(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     editor, request = get_editor(context, payload["clip"]), CURVE_PICTURE.validate_python(payload["request"])
     if request.joint not in editor.motion.skeleton.names:
         raise OptionError(option="joint", value=request.joint, expected="a joint of the clip")
-    keyed = editor.fit_keys(request)
+    keyed = None if request.picture == "saliency" else editor.fit_keys(request)
     style: dict[str, Any] = {"title": "", "width_px": request.width_px, "theme": request.theme}
-    if request.picture == "path":
+    if keyed is None:
+        picture = plot_curves(editor.motion, joints=[request.joint], axes=request.axes, each_axis=True, **style)
+    elif request.picture == "path":
         picture = plot_path(editor.motion, keyed, request.joint, **style)
     else:
         style |= {"axes": request.axes, "values": request.values}
