@@ -209,6 +209,7 @@ def _retime_track(track: Track, time_map: TimeMap) -> Track:
     new_row = [_retime_piece(track, piece, new_frames[piece.start], new_frames[piece.end], time_map) for piece in row]
     rest_starts = time_map.map_frames(track.rest_starts)
     rest_ends = np.minimum(time_map.map_frames(track.rest_ends + 1), time_map.n_frames) - 1
+    rest_ends[track.rest_ends == time_map.before[-1]] = time_map.n_frames - 1
     # the frame at which a rest is played stays in its middle
     rest_ends = np.minimum(rest_ends, 2 * time_map.map_frames(track.rest_middles) - rest_starts + 1)
     return add_rests(

@@ -27,7 +27,7 @@ SLACK = 1 + 1e-9  # of limits, for rounding errors
 MIN_FADE_S = 0.2  # minimum duration of a fade over keys, which could otherwise change too fast
 SLOW_SHARE = 0.75  # of the soft limit; a difference can be added where the speed is lower
 GROWTH = 1.2  # minimum growth of the distance from one candidate to the next
-RETURN_STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 8.0)  # times that are tried, relative to the requested one
+RETURN_STEPS = (1.0, 2.0, 4.0, 8.0)  # times that are tried, relative to the requested one
 SAME_ANGLE = np.deg2rad(0.05)  # a joint that is nearer to its old curve has returned
 
 
@@ -62,12 +62,13 @@ def adapt_and_return(
         displacement = find_displacement(track, first_track, zones, n_frames)
         if not displacement.any():
             return Adaptation(first_row, is_too_fast, tuple(edges))
-        for some_edges in ([edge for edge in edges if displacement[edge]], edges):
+        displaced_edges = [edge for edge in edges if displacement[edge]]
+        for some_edges in (displaced_edges, *([edges] if edges != displaced_edges else [])):
             anchored_row = list(row)
             for edge in some_edges:
                 is_after = any(edge == end + 1 for _, end in zones)
                 anchored_row = _insert_return(track, anchored_row, edge, is_after=is_after)
-            new_row, is_new_too_fast = adapt_neighbours(track, old_row, anchored_row, pace)
+            new_row, is_new_too_fast = adapt_neighbours(track, old_row, anchored_row, pace, is_trial=not is_too_fast)
             if (
                 is_new_too_fast <= is_too_fast
                 and not find_displacement(track, build_track(track, new_row), zones, n_frames).any()
@@ -154,11 +155,12 @@ def _insert_return(track: Track, row: Sequence[Piece], frame: int, *, is_after: 
 
 
 def adapt_neighbours(
-    track: Track, old_row: Sequence[Piece], row: Sequence[Piece], pace: PaceLimits
+    track: Track, old_row: Sequence[Piece], row: Sequence[Piece], pace: PaceLimits, *, is_trial: bool = False
 ) -> tuple[list[Piece], bool]:
     """Return ``row`` with free pieces refitted to fixed ones; and whether some exceed the allowed speed.
 
-    ``track`` and its pieces ``old_row`` are those before the edit; free pieces of ``row`` are still on that curve.
+    ``track`` and its pieces ``old_row`` are those before the edit; free pieces of ``row`` are still on that curve. A
+    trial ends without a result if the speed is exceeded.
     """
     course = build_course(row)
     nodes = np.cumsum([0, *(len(piece.frames) for piece in row)]).tolist()
@@ -174,6 +176,8 @@ def adapt_neighbours(
         new_rotations, fits = run.solve(left, right)
         rotations[nodes[first] : nodes[stop]] = new_rotations
         too_fast |= not fits
+        if too_fast and is_trial:
+            return list(row), True
     _close_seams(course, rotations, _changed_bridges(row, old_row, rotations, course), allowed, row)
     return _refit_pieces(row, nodes, course, rotations), too_fast
 
