@@ -61,6 +61,16 @@ def angle_between(a: Floats, b: Floats) -> Floats:
     return angle
 
 
+def twist_angle(q: Floats, axis: Floats) -> Floats:
+    """Return the angle of ``q`` about unit vectors ``axis`` (..., 3), in radians from -pi to pi.
+
+    It is that of the second factor if ``q`` is divided into a rotation about an axis perpendicular to ``axis`` and one
+    about ``axis``.
+    """
+    angle: Floats = 2.0 * np.arctan2((q[..., 1:] * axis).sum(axis=-1), q[..., 0])
+    return np.remainder(angle + np.pi, 2.0 * np.pi) - np.pi
+
+
 def log(q: Floats) -> Floats:
     """Return the rotation vector (..., 3): axis times angle in radians, at most pi long."""
     q = np.where(q[..., :1] < 0, -q, q)

@@ -106,3 +106,18 @@ def test_sign_continuity():
 
 def test_zero_quaternion_becomes_the_identity():
     assert rot.normalise(np.zeros((2, 4))).tolist() == [list(rot.IDENTITY)] * 2
+
+
+def test_twist_is_the_angle_that_is_added_by_rotating_about_the_axis():
+    rotations, axes = quaternions(200, seed=3), quaternions(200, seed=4)[:, 1:]
+    axes = axes / np.linalg.norm(axes, axis=1, keepdims=True)
+    angles = np.linspace(-3.0, 3.0, 200)
+    before = rot.twist_angle(rotations, axes)
+    after = rot.twist_angle(rot.multiply(rotations, rot.exp(angles[:, None] * axes)), axes)
+    difference = np.remainder(after - before - angles + np.pi, 2 * np.pi) - np.pi
+    np.testing.assert_allclose(difference, 0.0, atol=1e-9)
+    np.testing.assert_allclose(rot.twist_angle(rot.exp(angles[:, None] * axes), axes), angles, atol=1e-12)
+    np.testing.assert_allclose(rot.twist_angle(-rotations, axes), before, atol=1e-9)
+    # what is left after the twist rotates about an axis perpendicular to it
+    rest = rot.multiply(rotations, rot.exp(-before[:, None] * axes))
+    np.testing.assert_allclose((rest[:, 1:] * axes).sum(axis=1), 0.0, atol=1e-9)

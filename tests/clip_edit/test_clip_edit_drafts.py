@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from test_clip_edit_display_space import reorient
 
 import keypose as kp
 from keypose.clip_edit import ClipEditor, EditResult, KeysDraft, SwingsDraft, apply_draft, drafts
+from keypose.clip_edit.display_data import build_swing_arc
 from keypose.clip_edit.steps import (
     DeleteKey,
     DeleteSwing,
@@ -21,8 +23,11 @@ from keypose.clip_edit.steps import (
     MoveKey,
     Paste,
     Reach,
+    RetimeSwings,
     Rotate,
     ScaleSwing,
+    SetSwingAngle,
+    SetSwingAxis,
     Shift,
     ShiftSwing,
     ShortenSwing,
@@ -347,3 +352,90 @@ def test_failed_step_keeps_previous_steps(editor: ClipEditor, motion: kp.Motion)
     assert_same_result(
         apply_draft(editor, swings_draft(*steps[:3])), apply_draft(ClipEditor(motion), swings_draft(*steps[:3]))
     )
+
+
+@pytest.mark.parametrize("threshold", [0.0, 0.4, 1.3])
+def test_swings_alone(editor: ClipEditor, threshold: float) -> None:
+    result = apply_draft(editor, SwingsDraft(threshold=threshold, captured_detail=False))
+    found = kp.swings(editor.motion, threshold)
+    for name in ("translations", "rotations"):
+        np.testing.assert_array_equal(getattr(result.motion, name), getattr(found.play(), name))
+    figures, size = result.swing_figures, found.size()
+    assert figures is not None and figures.n_swings == found.n_swings
+    assert figures.error_deg == pytest.approx(found.error(editor.motion), rel=1e-12)
+    assert (figures.stored_bytes, figures.raw_bytes) == (size.total, size.raw_bytes)
+    assert figures.left_out_bytes == size.left_out
+    assert result.score is not None
+    assert result.score.mean_mm == pytest.approx(kp.score(editor.motion, found.play()).mean_mm)
+
+
+def test_edited_swings_alone(editor: ClipEditor) -> None:
+    swing = editor.swings()["RightUpLeg"][-2]
+    step = SetSwingAngle(joint="RightUpLeg", index=len(editor.swings()["RightUpLeg"]) - 2, degrees=40.0)
+    result = apply_draft(editor, SwingsDraft(captured_detail=False, steps=(step,)))
+    expected = kp.swings(editor.motion).edit()
+    expected.set_angle(swing, 40.0)
+    np.testing.assert_array_equal(result.motion.rotations, expected.play().rotations)
+    assert result.swing_figures is None  # an edit is no error
+
+
+def test_swing_in_numbers(editor: ClipEditor) -> None:
+    """Steps with an angle, an axis or a factor are the operations of the editor of swings."""
+    steps: tuple[SwingStep, ...] = (
+        SetSwingAngle(joint="LeftArm", index=1, degrees=-25.0),
+        SetSwingAxis(joint="LeftArm", index=0, axis=(0.0, 3.0, 4.0)),
+        RetimeSwings(factor=1.5, from_frame=30, to_frame=60),
+        RetimeSwings(factor=0.5, keep_contacts=False),
+    )
+    result = apply_draft(editor, SwingsDraft(steps=steps))
+    expected = kp.swings(editor.motion).edit(editor.motion)
+    expected.set_angle(expected.swings["LeftArm"][1], -25.0)
+    expected.set_axis(expected.swings["LeftArm"][0], (0.0, 0.6, 0.8))
+    fps = editor.motion.fps
+    expected.retime("all", 1.5, from_s=30 / fps, to_s=60 / fps)
+    expected.retime("all", 0.5, keep=None)
+    assert result.motion.n_frames == expected.play().n_frames == 68  # 120 and 15 more, halved
+    np.testing.assert_allclose(result.motion.rotations, expected.play().rotations, atol=1e-12)
+    assert result.score is None and result.swings is not None
+
+
+def test_dragged_thresholds_evict_nothing_else(editor: ClipEditor) -> None:
+    apply_draft(editor, keys_draft(STEPS[0]))
+    cached = set(editor.cache)
+    for threshold in np.linspace(0.1, 2.0, 40).tolist():
+        apply_draft(editor, SwingsDraft(threshold=threshold, captured_detail=False))
+    assert set(editor.cache) == cached
+
+
+@pytest.mark.parametrize("up", UPS)
+@pytest.mark.parametrize("joint", ["RightUpLeg", "LeftForeArm", "Hips"])
+def test_arc_of_a_swing(motion: kp.Motion, joint: str, up: str) -> None:
+    """The end of the bone is at the first point of the arc when the swing starts, and at the last one when it ends."""
+    turned = reorient(motion, up, 0.01)
+    editor = ClipEditor(turned)
+    played = editor.swings().play()
+    positions = editor.display_space.to_display(played.world_positions())
+    swing = max(editor.swings()[joint], key=lambda each: each.angle)
+    arc = build_swing_arc(swing, played, editor.display_space)
+    assert arc.origins.shape == (motion.n_frames, 3) and arc.rotations.shape == (motion.n_frames, 3, 3)
+    tips = []
+    for frame, point in ((swing.start, arc.points[0]), (swing.end, arc.points[-1])):
+        tip = arc.origins[frame] + arc.rotations[frame] @ point
+        distances = np.linalg.norm(positions[frame] - tip, axis=1)
+        assert distances.min() < 1e-4
+        tips.append(int(distances.argmin()))
+    assert tips[0] == tips[1] != turned.skeleton.joint(joint)
+    np.testing.assert_allclose(arc.origins, positions[:, turned.skeleton.joint(joint)], atol=1e-5)
+    lengths = np.linalg.norm(arc.points, axis=1)
+    np.testing.assert_allclose(lengths, lengths[0], rtol=1e-5)
+    heights = arc.points @ arc.axis
+    np.testing.assert_allclose(heights, heights[0], atol=1e-5)
+
+
+def test_arc_of_a_bone_that_turns_about_itself(editor: ClipEditor) -> None:
+    swing = editor.swings()["LeftForeArm"][0]
+    hand = editor.motion.skeleton.offsets[editor.motion.skeleton.joint("LeftHand")]
+    twist = replace(swing, axis=hand / np.linalg.norm(hand), angle=1.0)
+    arc = build_swing_arc(twist, editor.motion, editor.display_space)
+    radii = np.linalg.norm(np.cross(arc.points, arc.axis), axis=1)
+    np.testing.assert_allclose(radii, 0.4 * np.linalg.norm(hand) * editor.display_space.metres_per_unit, rtol=1e-4)

@@ -16,7 +16,14 @@ import keypose as kp
 from keypose.clip_edit import compute_display_space
 from keypose.methods import METHODS
 from keypose.server.schema.clips import ClipDetails
-from keypose.server.schema.keys import CurvesHeader, EditHeader, FramesHeader, LadderResponse
+from keypose.server.schema.keys import (
+    ActionList,
+    CurvesHeader,
+    EditHeader,
+    FramesHeader,
+    LadderResponse,
+    SwingHeader,
+)
 from support.errors import check_error_response
 from support.figures import figures
 
@@ -168,6 +175,60 @@ def test_strip_of_edit(client: httpx.Client, walk: str, motion: kp.Motion) -> No
     assert selection.status_code == 200 and selection.text != client.get(path, params={"frames": "10,50"}).text
     response = client.post(path, json={"draft": {**draft, "steps": steps[1:] * 2}})
     check_error_response(response, 400, code="option", subject="step 2, delete_key")
+
+
+def test_swings_alone(client: httpx.Client, walk: str, motion: kp.Motion) -> None:
+    draft = {"kind": "swings", "threshold": 0.8, "captured_detail": False}
+    header, arrays = unpack(client.post(f"/api/clips/{walk}/edit", json={"draft": draft}))
+    EditHeader.model_validate(header)
+    found = kp.swings(motion, 0.8)
+    positions = compute_display_space(motion).to_display(found.play().world_positions())
+    np.testing.assert_array_equal(arrays["positions"], positions.astype(np.float32))
+    assert len(header["swings"]) == header["swing_figures"]["n_swings"] == found.n_swings
+    assert header["swing_figures"]["error_deg"] == pytest.approx(found.error(motion))
+    assert header["swing_figures"]["stored_bytes"] == found.size().total
+    assert header["contacts"] == {
+        foot: [list(span) for span in spans]
+        for foot, spans in client.get(f"/api/clips/{walk}").json()["contacts"].items()
+    }
+
+
+def test_swing_and_its_arc(client: httpx.Client, walk: str, motion: kp.Motion) -> None:
+    swing = max(kp.swings(motion)["LeftLeg"], key=lambda each: each.angle)
+    index = [each.start for each in kp.swings(motion)["LeftLeg"]].index(swing.start)
+    body = {"draft": {"kind": "swings"}, "joint": "LeftLeg", "index": index}
+    header, arrays = unpack(client.post(f"/api/clips/{walk}/swing", json=body))
+    assert set(header) == set(SwingHeader.model_fields)
+    assert (header["start"], header["end"]) == (swing.start, swing.end)
+    assert header["start_angle_deg"] + header["angle_deg"] == pytest.approx(swing.end_angle_deg)
+    np.testing.assert_allclose(header["axis"], swing.axis)
+    assert arrays["arc"].shape[1] == 3 and arrays["origins"].shape == (motion.n_frames, 3)
+    response = client.post(f"/api/clips/{walk}/swing", json={**body, "index": 999})
+    check_error_response(response, 400, code="option", option="index", value=999)
+    response = client.post(f"/api/clips/{walk}/swing", json={**body, "joint": "Tail"})
+    check_error_response(response, 400, code="joint", value="Tail")
+
+
+def test_actions(client: httpx.Client, walk: str, motion: kp.Motion) -> None:
+    listed = get_json(client.get(f"/api/clips/{walk}/actions"))
+    assert set(listed) == set(ActionList.model_fields)
+    actions = kp.swings(motion).actions(motion).all
+    assert [(row["kind"], row["start"], row["end"]) for row in listed["actions"]] == [
+        (action.kind, action.start, action.end) for action in actions
+    ]
+    assert [row["description"] for row in listed["actions"]] == [action.description for action in actions]
+    assert "step" in {row["kind"] for row in listed["actions"]} and listed["notes"] == []
+
+
+def test_steps_of_swings_that_cannot_be_applied(client: httpx.Client, walk: str) -> None:
+    for step, fields in (
+        ({"op": "set_angle", "joint": "LeftLeg", "index": 0, "degrees": 1e9}, {"option": "degrees"}),
+        ({"op": "set_axis", "joint": "LeftLeg", "index": 0, "axis": [0, 0, 0]}, {"option": "axis"}),
+        ({"op": "retime", "factor": 0}, {"option": "factor"}),
+        ({"op": "retime", "factor": 2, "from_frame": 50, "to_frame": 20}, {"option": "from_s"}),
+    ):
+        response = client.post(f"/api/clips/{walk}/edit", json={"draft": {"kind": "swings", "steps": [step]}})
+        check_error_response(response, 400, subject=f"step 1, {step['op']}", **fields)
 
 
 def test_edit_of_swings(client: httpx.Client, walk: str) -> None:

@@ -103,7 +103,8 @@ ANY_VALUE = (
     | st.lists(st.floats(), max_size=4)
 )
 FIELD_NAMES = st.sampled_from(
-    "frame joint to by quaternion euler_degrees space spread_s keep_feet from_frame ripple index factor by_frames x".split()
+    "frame joint to by quaternion euler_degrees space spread_s keep_feet from_frame ripple index factor by_frames degrees axis "
+    "to_frame keep_contacts x".split()
 )
 
 

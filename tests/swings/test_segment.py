@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 import keypose as kp
 from keypose import _core
-from keypose.rotations import exp, multiply, normalise
+from keypose.rotations import exp, multiply, normalise, to_matrix
 from keypose.swings import Settings
-from keypose.swings.segment import segment_motion
+from keypose.swings.codec import pack
+from keypose.swings.segment import change_threshold, segment_motion
 from reference import naive_swings as naive
 from support.errors import raises
 
@@ -246,3 +247,21 @@ def test_the_largest_settings_are_possible(options):
     motion = build_motion(exp(np.linspace(0, 1, 30)[:, None] * np.array((0.3, 0, 0)))[:, None])
     assert kp.swings(motion, **options).n_swings == (0 if "translation_mm" not in options else 1)
     assert kp.swings(motion, fallback="keys", fallback_deg=180).n_keys == 0
+
+
+@pytest.mark.parametrize("fallback", [None, "keys"])
+def test_another_threshold_gives_what_is_found_with_it(fallback):
+    motion = kp.demo_motion(fps=60)[:300]
+    found = kp.swings(motion, fallback=fallback)
+    for threshold in (0.0, 0.25, 1.5):
+        changed, expected = change_threshold(motion, found, threshold), kp.swings(motion, threshold, fallback=fallback)
+        assert changed.settings == expected.settings and pack(changed) == pack(expected)
+
+
+def test_start_and_end_angles_are_about_the_axis():
+    for swing in kp.swings(kp.demo_motion(fps=60)).find("legs"):
+        twist = to_matrix(exp(np.deg2rad(swing.start_angle_deg) * swing.axis))
+        rest = to_matrix(swing.start_rotation) @ twist.T  # what the joint rotates besides, about another axis
+        along = np.array((rest[2, 1] - rest[1, 2], rest[0, 2] - rest[2, 0], rest[1, 0] - rest[0, 1])) @ swing.axis
+        assert along == pytest.approx(0.0, abs=1e-9) and abs(swing.start_angle_deg) <= 180.0
+        assert swing.end_angle_deg - swing.start_angle_deg == pytest.approx(swing.angle_deg)

@@ -24,16 +24,19 @@ from keypose.library.canonical import canonical_body
 from keypose.methods.refine import RefineRow
 from keypose.methods.salient import available_cores
 from keypose.metrics import Score, score, score_positions
-from keypose.model import KeyedMotion, Ladder, Motion, Selection, list_notes, parse_frames
+from keypose.model import FootContacts, KeyedMotion, Ladder, Motion, Selection, list_notes, parse_frames
 from keypose.options import DEFAULT_METHOD, CurveOptions, Option, check_option_int, check_option_number
 from keypose.options.clip_edit import ClipKeyOptions, DetailOptions
-from keypose.swings import Swings, swings
+from keypose.swings import Actions, Swings, swings
+from keypose.swings.error import segmentation_error
+from keypose.swings.segment import change_threshold
 from keypose.swings.settings import Settings
 from keypose.validation import check_bool
 
 CACHE_SIZE = 24  # max ladders, curves and edits of one clip
 MAX_FITTERS = 6  # of curves with different options
 CACHE_POSES = 20_000_000  # max joints x frames of all of these together
+MAX_THRESHOLDS = 4  # of cached swings: dragging a threshold must not evict everything else
 
 MM = "mm"
 UNITS = {"integrated": "squared units of the features, summed up"}  # by cost; FEATURE_UNITS otherwise
@@ -68,6 +71,7 @@ class ClipEditor:
         self.motion = motion
         self.cache = LruCache(max(2, min(CACHE_SIZE, CACHE_POSES // (motion.n_frames * motion.n_joints))))
         self._fitters = LruCache(MAX_FITTERS)
+        self._swings = LruCache(MAX_THRESHOLDS)
 
     @cached_property
     def motion_without_flips(self) -> Motion:
@@ -89,8 +93,21 @@ class ClipEditor:
         return self.cache.get_or_make(("ladder", spec.cache_key()), lambda: compute_ladder_view(self.motion, spec))
 
     def swings(self, threshold: float = Settings.threshold) -> Swings:
-        """Return the swings of the clip, cached."""
-        return self.cache.get_or_make(("swings", threshold), lambda: swings(self.motion, threshold))
+        """Return ``kp.swings(motion, threshold)``, cached."""
+        if threshold == Settings.threshold:
+            return self._default_swings
+        return self._swings.get_or_make(
+            threshold, lambda: change_threshold(self.motion, self._default_swings, threshold)
+        )
+
+    @cached_property
+    def _default_swings(self) -> Swings:
+        return swings(self.motion)
+
+    @cached_property
+    def actions(self) -> Actions:
+        """The actions of the clip, those of its default swings."""
+        return self._default_swings.actions(self.motion)
 
     def fit_keys(self, spec: KeyedSpec, *, polish: bool = True) -> KeyedMotion:
         """Return ``kp.unbake(motion, frames, ..., residual=False)`` with the keys and curves of ``spec``, cached.
@@ -303,7 +320,18 @@ def compute_score(
     return score(capture, dense if keyed is None else keyed)
 
 
-# The API takes the next two classes as they are.
+# The API takes the next three classes as they are.
+
+
+@dataclass(frozen=True)
+class SwingFigures:
+    """How accurately swings play the capture, and their packed size."""
+
+    n_swings: int
+    error_deg: Annotated[float, Option("Length of the difference of all Euler angles, mean of all frames.")]
+    stored_bytes: int
+    left_out_bytes: Annotated[int, Option("Those of joints that are stored frame by frame: fingers, toes.")]
+    raw_bytes: Annotated[int, Option("4 for each channel in each frame.")]
 
 
 @dataclass(frozen=True)
@@ -352,10 +380,17 @@ def describe_motion(editor: ClipEditor) -> MotionDetails:
         has_body=canonical_body(motion[:1]) is not None,
         joints=tuple(JointDetails(*each) for each in joints),
         joint_groups=dict(anatomy.groups),
-        contacts=_contact_ranges(motion) if has_height else {},
+        contacts=contact_ranges(motion.foot_contacts()) if has_height else {},
         swings=swing_bars(editor.swings()) if has_height and is_small else (),
         notes=(*list_notes(motion), *([describe_faults(spikes)] if spikes else [])),
     )
+
+
+def measure_swings(capture: Motion, found: Swings, played: Motion) -> SwingFigures:
+    """Return the error of ``played``, the motion of the swings ``found`` in ``capture``, and their size."""
+    size = found.size()
+    error_deg = segmentation_error(capture, found, played=played)
+    return SwingFigures(found.n_swings, error_deg, size.total, size.left_out, size.raw_bytes)
 
 
 def swing_bars(swings: Swings) -> tuple[SwingBar, ...]:
@@ -369,8 +404,8 @@ def swing_bars(swings: Swings) -> tuple[SwingBar, ...]:
     )
 
 
-def _contact_ranges(motion: Motion) -> dict[str, tuple[tuple[int, int], ...]]:
-    contacts = motion.foot_contacts()
+def contact_ranges(contacts: FootContacts) -> dict[str, tuple[tuple[int, int], ...]]:
+    """Return the first and the last frame of each contact, by foot."""
     return {
         foot: tuple((start, stop - 1) for start, stop in runs(contacts.in_contact[:, column]))
         for column, foot in enumerate(contacts.feet)

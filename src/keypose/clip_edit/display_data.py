@@ -18,11 +18,19 @@ from keypose.kinematics import Up, end_positions, up_axis
 from keypose.model import Motion
 from keypose.pictures.figure.human import gaze_direction
 from keypose.pictures.figure.paint import sample_motion
+from keypose.rotations import IDENTITY, conjugate, exp, multiply, rotate, to_matrix
+from keypose.swings import Swing
 from keypose.validation import check_int, check_number
 
 FLOOR_PERCENT = 5.0  # percent of poses may reach below the floor: a toe that dips does not lower it
 SAMPLE_FRAMES = 1000  # evenly spread frames from which floor and path are estimated
 MAX_POINTS = 40_000_000  # joints and end sites of all frames in one response: 480 MB
+ARC_STEP_DEG = 3.0
+MAX_ARC_RAD = 2.0 * math.pi
+MIN_ARC_SHARE = 0.2  # of the bone: one with a smaller distance from the axis only turns about itself
+TWIST_RADIUS_SHARE = 0.4  # radius of such an arc, of the bone
+MIN_BONE_SHARE = 0.01  # of the height: children that are nearer are at the joint itself
+ARC_SHARE_WITHOUT_BONE = 0.1  # of the height
 DISTANCE_HEIGHTS = 0.1  # from the head joint to the point, in heights of the figure
 
 MEDIA_TYPE = "application/vnd.keypose.arrays"
@@ -171,6 +179,68 @@ def find_face(motion: Motion) -> Face | None:
     sample = sample_motion(motion)
     ahead = gaze_direction(sample)
     return None if ahead is None else Face(sample.joints["head"], DISTANCE_HEIGHTS * sample.size * ahead)
+
+
+@dataclass(frozen=True, eq=False)
+class SwingArc:
+    """The path of the end of a bone in a swing, which moves with the parent of the joint."""
+
+    points: NDArray[np.float32]  # (K, 3) from the joint, in the frame of its parent, metres
+    axis: NDArray[np.float32]  # (3,) direction in the frame of the parent
+    origins: NDArray[np.float32]  # (T, 3) the joint in display space
+    rotations: NDArray[np.float32]  # (T, 3, 3) display directions from those of the parent
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Return the arrays."""
+        return {"arc": self.points, "axis": self.axis, "origins": self.origins, "rotations": self.rotations}
+
+
+def build_swing_arc(swing: Swing, motion: Motion, space: DisplaySpace) -> SwingArc:
+    """Return the arc of ``swing`` in ``motion``, which is shown."""
+    joint, parent = motion.skeleton.joint(swing.joint), int(motion.skeleton.parents[motion.skeleton.joint(swing.joint)])
+    n_points = 1 + max(2, math.ceil(swing.angle_deg / ARC_STEP_DEG))
+    angles = np.linspace(0.0, min(swing.angle, MAX_ARC_RAD), n_points)
+    local_rotations = multiply(swing.start_rotation, exp(angles[:, None] * swing.axis))
+    points = rotate(local_rotations, _arc_radius(motion, joint, swing) * space.metres_per_unit)
+    parent_rotations = (
+        np.tile(np.array(IDENTITY), (motion.n_frames, 1)) if parent < 0 else motion.world_rotations()[:, parent]
+    )
+    return SwingArc(
+        points.astype(np.float32),
+        rotate(swing.start_rotation, swing.axis).astype(np.float32),
+        space.to_display(motion.world_positions()[:, joint]).astype(np.float32),
+        (space.rotation @ to_matrix(parent_rotations)).astype(np.float32),
+    )
+
+
+def _arc_radius(motion: Motion, joint: int, swing: Swing) -> Floats:
+    """Return the vector (3,) that the arc sweeps, in the frame of the joint, in file units.
+
+    That is the bone; of one that only turns about itself, a radius perpendicular to it.
+    """
+    bone = _bone_vector(motion, joint, min(swing.start, motion.n_frames - 1))
+    length = float(np.linalg.norm(bone))
+    perpendicular = bone - (bone @ swing.axis) * swing.axis
+    if np.linalg.norm(perpendicular) > MIN_ARC_SHARE * length:
+        return bone
+    side = np.cross(swing.axis, np.eye(3)[np.abs(swing.axis).argmin()])
+    return np.asarray(TWIST_RADIUS_SHARE * length * side / np.linalg.norm(side))
+
+
+def _bone_vector(motion: Motion, joint: int, frame: int) -> Floats:
+    """Return the vector (3,), in the frame of a joint, to its farthest child or end site that is not in its place."""
+    skeleton, pose = motion.skeleton, motion[frame : frame + 1]
+    positions, ends = pose.world_positions()[0], pose.end_positions()[0]
+    min_length = MIN_BONE_SHARE * motion.height
+    level = [joint]
+    while level:
+        tips = np.concatenate((positions[np.isin(skeleton.parents, level)], ends[np.isin(skeleton.end_joints, level)]))
+        offsets = tips - positions[joint]
+        lengths = np.linalg.norm(offsets, axis=1)
+        if lengths.max(initial=0.0) > min_length:
+            return rotate(conjugate(pose.world_rotations()[0, joint]), offsets[lengths.argmax()])
+        level = np.flatnonzero(np.isin(skeleton.parents, level)).tolist()
+    return np.array((0.0, ARC_SHARE_WITHOUT_BONE * motion.height, 0.0))
 
 
 def pack_arrays(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:

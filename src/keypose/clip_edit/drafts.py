@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, TypeAlias
 
 from keypose.cache import LruCache
-from keypose.clip_edit.clip_editor import ClipEditor, compute_score
+from keypose.clip_edit.clip_editor import ClipEditor, SwingFigures, compute_score, measure_swings
 from keypose.clip_edit.display_data import DisplaySpace
 from keypose.clip_edit.field_checks import CheckedFields, TaggedUnion
 from keypose.clip_edit.selection_spec import KeyedSpec
@@ -50,6 +50,7 @@ class SwingsDraft(CheckedFields):
 
     kind: Literal["swings"] = "swings"
     threshold: ThresholdOption = SwingOptions.threshold
+    captured_detail: Annotated[bool, Option("Add what the swings leave out of the capture.")] = True
     steps: Annotated[tuple[SwingStep, ...], Option("Applied one after another.", max_length=MAX_STEPS)] = ()
 
 
@@ -69,6 +70,7 @@ class EditResult:
     displacements: tuple[Displacement, ...]  # where joints do not return to their motion in time, of the last step
     reach_error_mm: float | None  # distance of a hand or foot from the target of the last step
     score: Score | None  # against the capture; None: the number of frames has changed
+    swing_figures: SwingFigures | None = None  # of swings without edits and without captured detail
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,16 +179,13 @@ class SwingsSession:
 
 
 def _apply_swings_draft(editor: ClipEditor, draft: SwingsDraft) -> EditResult:
-    capture = editor.motion
-    session: SwingsSession = editor.cache.get_or_make(
-        ("swings session", draft.threshold), lambda: SwingsSession(editor.swings(draft.threshold).edit(capture))
-    )  # fmt: skip
-    swing_edit = session.apply_steps(draft.steps)
-    motion, last_change = swing_edit.play(), swing_edit.last_change
+    swing_edit = edit_swings(editor, draft)
+    capture, motion, last_change = editor.motion, swing_edit.play(), swing_edit.last_change
     notes: tuple[str, ...] = (last_change.note,) if last_change is not None and last_change.note else ()
     if draft.steps and capture.n_frames * capture.n_joints <= MAX_TIPPING_CELLS:
         notes += swing_edit.find_tips(motion)
     changed_frames = None if last_change is None or last_change.last < last_change.first else last_change.range
+    is_plain = not draft.steps and not draft.captured_detail
     return EditResult(
         motion,
         None,
@@ -197,4 +196,20 @@ def _apply_swings_draft(editor: ClipEditor, draft: SwingsDraft) -> EditResult:
         () if last_change is None else last_change.displacements,
         None,
         compute_score(capture, motion, None, positions_only=True),
+        measure_swings(capture, swing_edit.swings, motion) if is_plain else None,
     )
+
+
+def edit_swings(editor: ClipEditor, draft: SwingsDraft) -> SwingEdit:
+    """Return the edit of the clip's swings after all steps of ``draft``."""
+    capture = editor.motion if draft.captured_detail else None
+
+    def start() -> SwingsSession:
+        return SwingsSession(editor.swings(draft.threshold).edit(capture))
+
+    if not draft.steps and capture is None:
+        return start().edit  # not cached: another one for each threshold while a slider is dragged
+    session: SwingsSession = editor.cache.get_or_make(
+        ("swings session", draft.threshold, draft.captured_detail), start
+    )  # fmt: skip
+    return session.apply_steps(draft.steps)

@@ -18,6 +18,7 @@ from keypose.curves.edit.poses import Space
 from keypose.errors import OptionError
 from keypose.options import Option, ReturnOption, SwingEditOptions
 from keypose.rotations import from_euler
+from keypose.swings import Swing
 from keypose.swings.edit import SwingChange, SwingEdit
 from keypose.swings.edit.change import SwingTargets
 from keypose.swings.edit.pieces import Point
@@ -196,6 +197,15 @@ class BaseSwingStep(CheckedFields, ABC):
         """Apply the step to ``edit`` and return the change."""
 
 
+def find_swing(edit: SwingEdit, joint: str, index: int) -> Swing:
+    """Return a swing by its index among the current swings of its joint."""
+    joint_swings = edit.swings[joint]
+    if index >= len(joint_swings):
+        expected = f"0 to {len(joint_swings) - 1}" if joint_swings else "none: it has no swings"
+        raise OptionError(f"is no swing of {joint!r}", option="index", value=index, expected=expected)
+    return joint_swings[index]
+
+
 @dataclass(frozen=True, kw_only=True)
 class _IndexedStep(BaseSwingStep):
     """A step of one swing, given by its index among the swings that its joint has at that point, or of all swings."""
@@ -206,12 +216,7 @@ class _IndexedStep(BaseSwingStep):
     def _targets(self, edit: SwingEdit) -> SwingTargets:
         if self.index is None:
             return self.joint
-        joint_swings = edit.swings[self.joint]
-        if self.index >= len(joint_swings):
-            expected = f"0 to {len(joint_swings) - 1}" if joint_swings else "none: it has no swings"
-            problem = f"is no swing of {self.joint!r}"
-            raise OptionError(problem, option="index", value=self.index, expected=expected)
-        return joint_swings[self.index]
+        return find_swing(edit, self.joint, self.index)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,6 +296,59 @@ class IntensifySwings(BaseSwingStep):
         return edit.intensify(self.joint, self.factor)
 
 
+@dataclass(frozen=True, kw_only=True)
+class SetSwingAngle(_IndexedStep):
+    """Set the angle of swings."""
+
+    op: Literal["set_angle"] = "set_angle"
+    degrees: Annotated[Finite, Option("A negative angle reverses the direction.")]
+
+    def apply(self, edit: SwingEdit) -> SwingChange:
+        """Apply the step to ``edit`` and return the change."""
+        return edit.set_angle(self._targets(edit), self.degrees)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetSwingAxis(_IndexedStep):
+    """Set the axis of swings."""
+
+    op: Literal["set_axis"] = "set_axis"
+    axis: Annotated[Triple, Option("A direction in the joint's own frame, of any length.")]
+
+    def apply(self, edit: SwingEdit) -> SwingChange:
+        """Apply the step to ``edit`` and return the change."""
+        return edit.set_axis(self._targets(edit), self.axis)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RetimeSwings(BaseSwingStep):
+    """Make the whole clip, a part of it, or all swings of some joints longer or shorter."""
+
+    op: Literal["retime"] = "retime"
+    joint: JointName = "all"
+    factor: Annotated[Finite, Option("How many times as long.")]
+    from_frame: Annotated[Frame | None, Option("First frame of the part; null: that of the clip.")] = None
+    to_frame: Annotated[Frame | None, Option("Last frame of the part; null: that of the clip.")] = None
+    keep_contacts: Annotated[bool, Option("Keep feet that are in contact in place.")] = True
+
+    def apply(self, edit: SwingEdit) -> SwingChange:
+        """Apply the step to ``edit`` and return the change."""
+        from_s, to_s = (
+            None if frame is None else frame / edit.swings.fps for frame in (self.from_frame, self.to_frame)
+        )
+        keep: Literal["contacts"] | None = "contacts" if self.keep_contacts else None
+        return edit.retime(self.joint, self.factor, from_s=from_s, to_s=to_s, keep=keep)
+
+
 SwingStep: TypeAlias = Annotated[
-    ScaleSwing | ShiftSwing | LengthenSwing | ShortenSwing | DeleteSwing | IntensifySwings, TaggedUnion("op")
+    ScaleSwing
+    | ShiftSwing
+    | LengthenSwing
+    | ShortenSwing
+    | SetSwingAngle
+    | SetSwingAxis
+    | DeleteSwing
+    | IntensifySwings
+    | RetimeSwings,
+    TaggedUnion("op"),
 ]

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -106,6 +107,17 @@ def _left_out_names(skeleton: Skeleton, left_out: str | Sequence[str] | None) ->
     else:
         raise OptionError(option="left_out", value=left_out, expected="names of joints, body parts or groups")
     return tuple(skeleton.names[j] for j in sorted(joints))
+
+
+def change_threshold(motion: Motion, found: Swings, threshold: float) -> Swings:
+    """Return the swings of ``motion`` with another threshold than ``found``; everything else is reused."""
+    settings = replace(found.settings, threshold=threshold)
+    tracks = tuple(
+        old if found.is_left_out(j) else new
+        for j, (old, new) in enumerate(zip(found.tracks, build_tracks(motion, settings), strict=True))
+    )
+    result = replace(found, tracks=tracks, settings=settings)
+    return result if settings.fallback is None else add_keys(motion, result, settings.fallback_deg)
 
 
 def find_spans(rotations: Floats, fps: float, settings: Settings) -> tuple[Spans, Floats, Spans]:

@@ -11,7 +11,7 @@ from keypose.curves.cubic_fit import fit_cubics
 from keypose.errors import ModelError, format_count
 from keypose.model import Curves
 from keypose.model.keyed_motion import SpanPosition
-from keypose.rotations import exp, multiply, normalise
+from keypose.rotations import exp, multiply, normalise, twist_angle
 from keypose.validation import check_int
 
 UNIT_TOLERANCE = 1e-3  # of the length of unit quaternions and axes
@@ -55,6 +55,16 @@ class Swing(Frozen):
     def angle_deg(self) -> float:
         """The angle in degrees."""
         return float(np.rad2deg(self.angle))
+
+    @property
+    def start_angle_deg(self) -> float:
+        """The angle about the axis at the first frame, in degrees from -180 to 180; 0: as without any rotation."""
+        return float(np.rad2deg(twist_angle(self.start_rotation, self.axis)))
+
+    @property
+    def end_angle_deg(self) -> float:
+        """The angle about the axis at the last frame, in degrees: the start angle plus the angle of the swing."""
+        return self.start_angle_deg + self.angle_deg
 
     @property
     def rotation_vector(self) -> Floats:

@@ -68,6 +68,26 @@ export interface paths {
         patch: operations["rename_clip"];
         trace?: never;
     };
+    "/api/clips/{clip}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get Actions
+         * @description Return the actions of a clip.
+         */
+        get: operations["get_actions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/clips/{clip}/curves": {
         parameters: {
             query?: never;
@@ -280,6 +300,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/clips/{clip}/swing": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get Swing
+         * @description Return a swing of a draft, with its arc, as arrays.
+         */
+        post: operations["get_swing"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/export": {
         parameters: {
             query?: never;
@@ -428,6 +468,45 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
+        /**
+         * ActionList
+         * @description The actions of a clip in order of time.
+         */
+        ActionList: {
+            /** Actions */
+            actions: components["schemas"]["ActionRow"][];
+            /**
+             * Notes
+             * @description Why there are none.
+             */
+            notes: string[];
+        };
+        /**
+         * ActionRow
+         * @description An action: a movement of one limb, of several limbs, or of the whole body.
+         */
+        ActionRow: {
+            /**
+             * Description
+             * @description The phrase with duration and turn.
+             */
+            description: string;
+            /** End */
+            end: number;
+            /** Kind */
+            kind: string;
+            /**
+             * Limbs
+             * @description None: the whole body.
+             */
+            limbs: string[];
+            /** Phrase */
+            phrase: string;
+            /** Speed M Per S */
+            speed_m_per_s: number;
+            /** Start */
+            start: number;
+        };
         /**
          * BatchExportRequest
          * @description An export of several clips.
@@ -916,10 +995,22 @@ export interface components {
                 number
             ] | null;
             /**
+<<<<<<< HEAD
              * Displacements
              * @description Of the last step of swings.
              */
             displacements: components["schemas"]["DisplacementRow"][];
+=======
+             * Contacts
+             * @description First and last frame of each contact, by foot, of a draft of swings.
+             */
+            contacts: {
+                [key: string]: [
+                    number,
+                    number
+                ][];
+            } | null;
+>>>>>>> ad0e74e (clip_edit, server: swings alone, typed swing edits, retiming, actions)
             /** Extremes */
             extremes: number[] | null;
             /** Fps */
@@ -953,6 +1044,8 @@ export interface components {
             score: components["schemas"]["ScoreFigures"] | null;
             /** Stride */
             stride: number;
+            /** @description Of swings without steps and without captured detail. */
+            swing_figures: components["schemas"]["SwingFigures"] | null;
             /**
              * Swings
              * @description None: a draft of keys.
@@ -1838,6 +1931,44 @@ export interface components {
             name: string;
         };
         /**
+         * RetimeSwings
+         * @description Make the whole clip, a part of it, or all swings of some joints longer or shorter.
+         */
+        RetimeSwings: {
+            /**
+             * Factor
+             * @description How many times as long.
+             */
+            factor: number;
+            /**
+             * From Frame
+             * @description First frame of the part; null: that of the clip.
+             */
+            from_frame?: number | null;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             * @default all
+             */
+            joint: string;
+            /**
+             * Keep Contacts
+             * @description Keep feet that are in contact in place.
+             * @default true
+             */
+            keep_contacts: boolean;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "retime";
+            /**
+             * To Frame
+             * @description Last frame of the part; null: that of the clip.
+             */
+            to_frame?: number | null;
+        };
+        /**
          * Rotate
          * @description Rotate a joint about its own axes, its parent's or the world's.
          */
@@ -2185,6 +2316,62 @@ export interface components {
             } | null;
         };
         /**
+         * SetSwingAngle
+         * @description Set the angle of swings.
+         */
+        SetSwingAngle: {
+            /**
+             * Degrees
+             * @description A negative angle reverses the direction.
+             */
+            degrees: number;
+            /**
+             * Index
+             * @description Among the swings of the joint; null: all its swings.
+             */
+            index?: number | null;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             */
+            joint: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "set_angle";
+        };
+        /**
+         * SetSwingAxis
+         * @description Set the axis of swings.
+         */
+        SetSwingAxis: {
+            /**
+             * Axis
+             * @description A direction in the joint's own frame, of any length.
+             */
+            axis: [
+                number,
+                number,
+                number
+            ];
+            /**
+             * Index
+             * @description Among the swings of the joint; null: all its swings.
+             */
+            index?: number | null;
+            /**
+             * Joint
+             * @description A joint, body part or group.
+             */
+            joint: string;
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
+            op: "set_axis";
+        };
+        /**
          * Shift
          * @description Move the figure to a position or by an offset.
          */
@@ -2361,10 +2548,85 @@ export interface components {
             start: number;
         };
         /**
+         * SwingFigures
+         * @description How accurately swings play the capture, and their packed size.
+         */
+        SwingFigures: {
+            /**
+             * Error Deg
+             * @description Length of the difference of all Euler angles, mean of all frames.
+             */
+            error_deg: number;
+            /**
+             * Left Out Bytes
+             * @description Those of joints that are stored frame by frame: fingers, toes.
+             */
+            left_out_bytes: number;
+            /** N Swings */
+            n_swings: number;
+            /**
+             * Raw Bytes
+             * @description 4 for each channel in each frame.
+             */
+            raw_bytes: number;
+            /** Stored Bytes */
+            stored_bytes: number;
+        };
+        /**
+         * SwingHeader
+         * @description Header of the arc that the end of a bone describes in a swing.
+         *
+         *     ``arc`` (K, 3), metres from the joint, and ``axis`` (3,) are in the frame of the joint's parent. ``origins`` (T, 3)
+         *     and ``rotations`` (T, 3, 3) bring them to display space in each frame.
+         */
+        SwingHeader: {
+            /** Angle Deg */
+            angle_deg: number;
+            /**
+             * Axis
+             * @description Unit vector in the joint's own frame.
+             */
+            axis: [
+                number,
+                number,
+                number
+            ];
+            /** End */
+            end: number;
+            /** Index */
+            index: number;
+            /** Joint */
+            joint: string;
+            /** Start */
+            start: number;
+            /**
+             * Start Angle Deg
+             * @description About the axis at the first frame, from -180 to 180.
+             */
+            start_angle_deg: number;
+        };
+        /**
+         * SwingRequest
+         * @description A swing of a draft, by its joint and its index among the swings of the joint.
+         */
+        SwingRequest: {
+            draft: components["schemas"]["SwingsDraft"];
+            /** Index */
+            index: number;
+            /** Joint */
+            joint: string;
+        };
+        /**
          * SwingsDraft
          * @description The swings of the capture, edited by ``steps``.
          */
         SwingsDraft: {
+            /**
+             * Captured Detail
+             * @description Add what the swings leave out of the capture.
+             * @default true
+             */
+            captured_detail: boolean;
             /**
              * @description discriminator enum property added by openapi-typescript
              * @enum {string}
@@ -2375,7 +2637,7 @@ export interface components {
              * @description Applied one after another.
              * @default []
              */
-            steps: (components["schemas"]["ScaleSwing"] | components["schemas"]["ShiftSwing"] | components["schemas"]["LengthenSwing"] | components["schemas"]["ShortenSwing"] | components["schemas"]["DeleteSwing"] | components["schemas"]["IntensifySwings"])[];
+            steps: (components["schemas"]["ScaleSwing"] | components["schemas"]["ShiftSwing"] | components["schemas"]["LengthenSwing"] | components["schemas"]["ShortenSwing"] | components["schemas"]["SetSwingAngle"] | components["schemas"]["SetSwingAxis"] | components["schemas"]["DeleteSwing"] | components["schemas"]["IntensifySwings"] | components["schemas"]["RetimeSwings"])[];
             /**
              * Threshold
              * @description Maximum mean difference of axes within a swing, in radians.
@@ -2672,6 +2934,47 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ClipRow"];
+                };
+            };
+            /** @description The request is invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Any other error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_actions: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description sha256 of the clip's content */
+                clip: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Successful Response */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionList"];
                 };
             };
             /** @description The request is invalid. */
@@ -3281,6 +3584,51 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ErrorResponse"];
+                };
+            };
+        };
+    };
+    get_swing: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description sha256 of the clip's content */
+                clip: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SwingRequest"];
+            };
+        };
+        responses: {
+            /** @description A packet of arrays with this header. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.keypose.arrays": string;
+                };
+            };
+            /** @description The request is invalid. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.keypose.arrays": components["schemas"]["ErrorResponse"];
+                };
+            };
+            /** @description Any other error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/vnd.keypose.arrays": components["schemas"]["ErrorResponse"];
                 };
             };
         };

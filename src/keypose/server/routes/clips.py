@@ -19,6 +19,7 @@ from keypose.server.schema.keys import (
     CURVES,
     SELECTION,
     SPEC,
+    ActionList,
     ComparisonQuery,
     CurvePictureRequest,
     CurvesHeader,
@@ -29,6 +30,8 @@ from keypose.server.schema.keys import (
     LadderResponse,
     SelectionRequest,
     SelectionResponse,
+    SwingHeader,
+    SwingRequest,
 )
 from keypose.server.workers.clip_worker import REVALIDATE, etag
 from keypose.server.workers.pool import TaskWeight
@@ -124,6 +127,21 @@ async def get_edit(request: Request, state: AppStateDep, clip: ClipHash, body: E
     """Return the clip after the steps of a draft, as arrays."""
     payload = {"clip": clip, **body.model_dump(mode="json")}
     return await run_task(request, state, "edit", clip, payload, EDIT_TIMEOUT_S, TaskWeight.MEDIUM)
+
+
+@router.post(
+    "/api/clips/{clip}/swing", tags=["keys"], response_model=SwingHeader, response_class=Arrays, responses=ARRAYS
+)
+async def get_swing(request: Request, state: AppStateDep, clip: ClipHash, body: SwingRequest) -> Response:
+    """Return a swing of a draft, with its arc, as arrays."""
+    payload = {"clip": clip, **body.model_dump(mode="json")}
+    return await run_task(request, state, "swing", clip, payload, EDIT_TIMEOUT_S, TaskWeight.MEDIUM)
+
+
+@router.get("/api/clips/{clip}/actions", tags=["clip"], response_model=ActionList)
+async def get_actions(request: Request, state: AppStateDep, clip: ClipHash) -> Response:
+    """Return the actions of a clip."""
+    return await run_task(request, state, "actions", clip, {"clip": clip}, EDIT_TIMEOUT_S, TaskWeight.MEDIUM)
 
 
 @router.get("/compare/{clip}.json", include_in_schema=False)

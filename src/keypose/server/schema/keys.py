@@ -7,10 +7,10 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, model_validator
 
-from keypose.clip_edit.clip_editor import SwingBar
-from keypose.clip_edit.drafts import MAX_STEPS, Draft
+from keypose.clip_edit.clip_editor import SwingBar, SwingFigures
+from keypose.clip_edit.drafts import MAX_STEPS, Draft, SwingsDraft
 from keypose.clip_edit.export import ExportOptions, FileOptions
-from keypose.clip_edit.field_checks import Frames
+from keypose.clip_edit.field_checks import MAX_TEXT, Frames
 from keypose.clip_edit.selection_spec import CurveSpec, KeyedSpec, SelectionSpec
 from keypose.errors import format_count
 from keypose.metrics import ScoreFigures
@@ -111,6 +111,14 @@ class EditRequest(RequestModel):
     stride: Stride = 1
 
 
+class SwingRequest(RequestModel):
+    """A swing of a draft, by its joint and its index among the swings of the joint."""
+
+    draft: SwingsDraft
+    joint: Annotated[str, Field(max_length=MAX_TEXT)]
+    index: Annotated[int, Field(ge=0)]
+
+
 class FramesHeader(ResponseModel):
     """Header of the arrays ``positions`` (N, J, 3), ``ends`` (N, E, 3) and ``face``, float32, of a clip.
 
@@ -195,6 +203,10 @@ class EditHeader(ResponseModel):
     extremes: tuple[int, ...] | None
     swings: tuple[SwingBar, ...] | None = Field(description="None: a draft of keys.")
     history: tuple[str, ...] = Field(description="The steps as Python calls.")
+    swing_figures: SwingFigures | None = Field(description="Of swings without steps and without captured detail.")
+    contacts: dict[str, tuple[tuple[int, int], ...]] | None = Field(
+        description="First and last frame of each contact, by foot, of a draft of swings."
+    )
     changed_frames: tuple[int, int] | None = Field(
         description="First and last frame that the last step may have changed."
     )
@@ -202,6 +214,41 @@ class EditHeader(ResponseModel):
     displacements: tuple[DisplacementRow, ...] = Field(description="Of the last step of swings.")
     reach_error_mm: float | None = Field(description="Distance of a hand or foot from the target of the last step.")
     score: ScoreFigures | None = Field(description="None: the number of frames has changed.")
+
+
+class SwingHeader(ResponseModel):
+    """Header of the arc that the end of a bone describes in a swing.
+
+    ``arc`` (K, 3), metres from the joint, and ``axis`` (3,) are in the frame of the joint's parent. ``origins`` (T, 3)
+    and ``rotations`` (T, 3, 3) bring them to display space in each frame.
+    """
+
+    joint: str
+    index: int
+    start: int
+    end: int
+    start_angle_deg: float = Field(description="About the axis at the first frame, from -180 to 180.")
+    angle_deg: float
+    axis: tuple[float, float, float] = Field(description="Unit vector in the joint's own frame.")
+
+
+class ActionRow(ResponseModel):
+    """An action: a movement of one limb, of several limbs, or of the whole body."""
+
+    kind: str
+    limbs: tuple[str, ...] = Field(description="None: the whole body.")
+    start: int
+    end: int
+    phrase: str
+    description: str = Field(description="The phrase with duration and turn.")
+    speed_m_per_s: float
+
+
+class ActionList(ResponseModel):
+    """The actions of a clip in order of time."""
+
+    actions: tuple[ActionRow, ...]
+    notes: tuple[str, ...] = Field(description="Why there are none.")
 
 
 class PngStripQuery(BaseModel):
@@ -297,6 +344,7 @@ DRAFT: TypeAdapter[Draft] = TypeAdapter(Draft)
 CURVES: TypeAdapter[CurvesRequest] = TypeAdapter(CurvesRequest)
 CURVE_PICTURE: TypeAdapter[CurvePictureRequest] = TypeAdapter(CurvePictureRequest)
 SELECTION: TypeAdapter[SelectionRequest] = TypeAdapter(SelectionRequest)
+SWINGS_DRAFT: TypeAdapter[SwingsDraft] = TypeAdapter(SwingsDraft)
 SPEC: TypeAdapter[SelectionSpec] = TypeAdapter(SelectionSpec)
 EXPORT: TypeAdapter[ExportOptions] = TypeAdapter(ExportOptions)
 FILE_OPTIONS: TypeAdapter[FileOptions] = TypeAdapter(FileOptions)

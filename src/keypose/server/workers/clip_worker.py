@@ -27,8 +27,10 @@ from keypose.clip_edit import (
     export_clip,
     pack_arrays,
 )
-from keypose.clip_edit.clip_editor import LadderView, swing_bars
-from keypose.clip_edit.display_data import MEDIA_TYPE
+from keypose.clip_edit.clip_editor import MAX_SWING_CELLS, LadderView, contact_ranges, swing_bars
+from keypose.clip_edit.display_data import MEDIA_TYPE, build_swing_arc
+from keypose.clip_edit.drafts import edit_swings
+from keypose.clip_edit.steps import find_swing
 from keypose.errors import OptionError
 from keypose.methods.refine import METHOD as REFINE_METHOD
 from keypose.model import Motion, Selection
@@ -44,6 +46,9 @@ from keypose.server.schema.keys import (
     EXPORT,
     SELECTION,
     SPEC,
+    SWINGS_DRAFT,
+    ActionList,
+    ActionRow,
     Cliff,
     Comparison,
     LadderResponse,
@@ -203,6 +208,10 @@ def apply_edit(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
         "keys": None if result.keyed is None else result.keyed.keys.tolist(),
         "extremes": None if result.keyed is None else _extreme_frames(result.keyed),
         "swings": None if result.swings is None else [vars(bar) for bar in swing_bars(result.swings)],
+        "swing_figures": None if result.swing_figures is None else vars(result.swing_figures),
+        "contacts": None
+        if result.swings is None or result.swings.contacts is None
+        else contact_ranges(result.swings.contacts),
         "history": list(result.history),
         "changed_frames": None if result.changed_frames is None else list(result.changed_frames),
         "notes": list(result.notes),
@@ -211,6 +220,35 @@ def apply_edit(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     }
     data = build_frame_data(result.motion, editor.display_space, payload["stride"], editor.face)
     return _encode_motion(data, result.score, header)
+
+
+def describe_swing(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return a swing of a draft: its angles, its axis, and the arc that the end of its bone describes."""
+    editor, draft = get_editor(context, payload["clip"]), SWINGS_DRAFT.validate_python(payload["draft"])
+    edit = edit_swings(editor, draft)
+    swing = find_swing(edit, payload["joint"], payload["index"])
+    header = {
+        "joint": swing.joint,
+        "index": payload["index"],
+        "start": swing.start,
+        "end": swing.end,
+        "start_angle_deg": swing.start_angle_deg,
+        "angle_deg": swing.angle_deg,
+        "axis": swing.axis.tolist(),
+    }
+    arc = build_swing_arc(swing, edit.play(), editor.display_space)
+    return TaskResult(pack_arrays(header, arc.arrays()), MEDIA_TYPE)
+
+
+def list_actions(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
+    """Return the actions of a clip."""
+    editor = get_editor(context, payload["clip"])
+    if editor.motion.n_frames * editor.motion.n_joints > MAX_SWING_CELLS:
+        return TaskResult.from_model(ActionList(actions=(), notes=("the clip is too long to find actions in it",)))
+    actions = editor.actions
+    return TaskResult.from_model(
+        ActionList(actions=tuple(map(ActionRow.model_validate, actions.all)), notes=actions.notes)
+    )
 
 
 def compare(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
@@ -262,6 +300,8 @@ TASKS: dict[str, Task] = {
     "curves": fit_curves,
     "curve picture": draw_curves,
     "edit": apply_edit,
+    "swing": describe_swing,
+    "actions": list_actions,
     "comparison": compare,
     "export": export,
 }

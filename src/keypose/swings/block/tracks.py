@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import Floats, Ints
+from keypose.cache import cache_weakly
 from keypose.model import Curves
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise, rotate, to_matrix
 from keypose.swings.block.byte_io import Reader, Writer
@@ -42,9 +43,15 @@ def write_track(out: Writer, track: Track, *, left_out: bool) -> None:
         with out.section("left_out" if left_out else "keys"):
             out.write_varint(len(track.keyed))
             for span in track.keyed:
-                angles, numbers = encode_rotations(span.rotations)
+                angles, numbers = _encode_span(span)
                 _write_keys(out, span.frames, angles)
                 out.write_floats(numbers)
+
+
+@cache_weakly
+def _encode_span(span: KeyedSpan) -> tuple[int, Floats32]:
+    """Return ``encode_rotations`` of a span: those of left-out joints are the same for every threshold."""
+    return encode_rotations(span.rotations)
 
 
 def read_track(block: Reader, joint: str, mean_rotation: Floats, n_frames: int) -> Track:
