@@ -16,43 +16,30 @@ from keypose.validation import check_choice
 
 
 def segmentation_error(
-<<<<<<< HEAD
-    motion: Motion, swings: Swings, *, per: Literal["frame", "angle"] = "frame", rests: bool = True
-) -> float:
-    """Return, in degrees, the mean length of the differences of all angles or, per angle, their root mean square."""
-    check_choice("per", per, ("frame", "angle"))
-    differences = angle_differences(motion, swings, rests=rests)
-=======
-    motion: Motion, swings: Swings, *, per: Literal["frame", "angle"] = "frame", played: Motion | None = None
+    motion: Motion,
+    swings: Swings,
+    *,
+    per: Literal["frame", "angle"] = "frame",
+    rests: bool = True,
+    played: Motion | None = None,
 ) -> float:
     """Return, in degrees, the mean length of the differences of all angles or, per angle, their root mean square.
 
-    ``played``: the result of ``swings.play()``, if it is at hand.
+    ``played``: the result of ``swings.play(rests=rests)``, if it is at hand.
     """
     check_choice("per", per, ("frame", "angle"))
     check_same_clip(motion, swings)
-    differences = _angle_differences(motion, swings.play() if played is None else played)
->>>>>>> ad0e74e (clip_edit, server: swings alone, typed swing edits, retiming, actions)
+    differences = _angle_differences(motion, swings.play(rests=rests) if played is None else played)
     squares = np.einsum("ta,ta->t", differences, differences)
     return float(np.sqrt(squares.mean() / differences.shape[1])) if per == "angle" else float(np.sqrt(squares).mean())
 
 
-<<<<<<< HEAD
-def angle_differences(motion: Motion, swings: Swings, *, rests: bool = True) -> Floats:
-=======
 def _angle_differences(motion: Motion, played: Motion) -> Floats:
->>>>>>> ad0e74e (clip_edit, server: swings alone, typed swing edits, retiming, actions)
     """Return differences (T, A) of the played angles from those of ``motion``, in degrees, by rotation channel.
 
     A rotation has many Euler triples; the one nearest to the original is used.
     """
-<<<<<<< HEAD
-    check_same_clip(motion, swings)
-    played = swings.play(rests=rests).rotations
-    original = np.deg2rad(motion.euler_curves())
-=======
     original = _euler_angles(motion)
->>>>>>> ad0e74e (clip_edit, server: swings alone, typed swing edits, retiming, actions)
     columns = []
     for j, (order, channels) in enumerate(zip(motion.skeleton.rotation_orders, motion.skeleton.channels, strict=True)):
         channel_indices = [order.index(name[0]) for name in channels if name.endswith("rotation")]

@@ -995,12 +995,6 @@ export interface components {
                 number
             ] | null;
             /**
-<<<<<<< HEAD
-             * Displacements
-             * @description Of the last step of swings.
-             */
-            displacements: components["schemas"]["DisplacementRow"][];
-=======
              * Contacts
              * @description First and last frame of each contact, by foot, of a draft of swings.
              */
@@ -1010,7 +1004,11 @@ export interface components {
                     number
                 ][];
             } | null;
->>>>>>> ad0e74e (clip_edit, server: swings alone, typed swing edits, retiming, actions)
+            /**
+             * Displacements
+             * @description Of the last step of swings.
+             */
+            displacements: components["schemas"]["DisplacementRow"][];
             /** Extremes */
             extremes: number[] | null;
             /** Fps */
@@ -2340,6 +2338,12 @@ export interface components {
              * @enum {string}
              */
             op: "set_angle";
+            /**
+             * Return S
+             * @description Time before and after edited swings in which joints return to their motion before the edit, in seconds.
+             * @default 1
+             */
+            return_s: number;
         };
         /**
          * SetSwingAxis
@@ -2370,6 +2374,12 @@ export interface components {
              * @enum {string}
              */
             op: "set_axis";
+            /**
+             * Return S
+             * @description Time before and after edited swings in which joints return to their motion before the edit, in seconds.
+             * @default 1
+             */
+            return_s: number;
         };
         /**
          * Shift

@@ -141,6 +141,7 @@ export function buildCommands({
     { title: "Export…", keys: "E", run: openExport },
     { title: "Compare methods", run: compare },
     { title: "Panel: keys", run: () => state.url.set({ panel: "keys" }) },
+    { title: "Panel: swings", run: () => state.url.set({ panel: "swings" }) },
     { title: "Panel: edit", run: () => state.url.set({ panel: "edit" }) },
     { title: "Panel: info", run: () => state.url.set({ panel: "info" }) },
   ];

@@ -22,6 +22,7 @@ export function fieldWithLabel(name: string, control: HTMLElement, after: Child 
 export interface Choice<Value extends string> {
   element: HTMLElement;
   set(value: Value): void;
+  rename(value: Value, text: string, title: string): void;
 }
 
 /** A choice between a few options, shown side by side; radio buttons for the keyboard. */
@@ -47,7 +48,13 @@ export function segmentedControl<Value extends string>(
   const set = (value: Value) => {
     for (const input of inputs) input.checked = input.value === value;
   };
-  return { element, set };
+  const rename = (value: Value, text: string, title: string) => {
+    const label = labels[options.findIndex(([each]) => each === value)];
+    if (!label) return;
+    label.title = title;
+    label.querySelector("span")!.textContent = text;
+  };
+  return { element, set, rename };
 }
 
 export interface Slider {
@@ -109,6 +116,111 @@ export function checkbox(
       input.checked = isOn;
     },
   };
+}
+
+export interface NumberField {
+  element: HTMLElement;
+  error: HTMLElement;
+  input: HTMLInputElement;
+  set(value: number): void;
+  /** Restores the last number that was set, without an error. */
+  reset(): void;
+  /** Shows an error at the field. */
+  fail(problem: string): void;
+  /** Whether the typed number is valid; if not, the field says why. */
+  validate(): boolean;
+}
+
+interface NumberFieldOptions {
+  min?: number;
+  max?: number;
+  step: number | "any";
+  isInteger?: boolean;
+  label?: string; // shown in place of the name
+}
+
+/**
+ * A field for a number with its unit. `onChange` gets a valid number, and a function that shows an error at the field;
+ * an invalid number is explained there and not passed on.
+ */
+export function numberField(
+  name: string,
+  unit: string,
+  { min, max, step, isInteger = false, label = name }: NumberFieldOptions,
+  onChange: (value: number, fail: (problem: string) => void) => void,
+): NumberField {
+  const id = `control-${++controlCount}`;
+  const input = h("input", {
+    class: "field small",
+    type: "number",
+    id,
+    min,
+    max,
+    step,
+    "aria-label": accessibleName(),
+  });
+  const error = h("p", { class: "field-error", id: `${id}-error`, role: "alert", hidden: true });
+  const fail = (problem: string) => {
+    error.textContent = `${label}: ${problem}`;
+    error.hidden = false;
+    input.setAttribute("aria-invalid", "true");
+    input.setAttribute("aria-describedby", error.id);
+  };
+  const clear = () => {
+    error.hidden = true;
+    input.removeAttribute("aria-invalid");
+    input.removeAttribute("aria-describedby");
+  };
+  const validate = () => {
+    const problem = findProblem(input, isInteger);
+    if (problem) fail(problem);
+    else clear();
+    return !problem;
+  };
+  let lastValue = "";
+  input.addEventListener("change", () => {
+    if (validate() && input.value !== lastValue) onChange(Number(input.value), fail);
+  });
+  const set = (value: number) => {
+    const text = String(value);
+    if (text === lastValue && !error.hidden) return; // the refused number stays with its error
+    lastValue = text;
+    reset();
+  };
+  const reset = () => {
+    input.value = lastValue;
+    clear();
+  };
+  const head = h("label", { class: "label", for: id }, label, unit && h("small", { text: ` ${unit}` }));
+  return {
+    element: h("div", { class: "form-field number-field" }, head, input),
+    error,
+    input,
+    set,
+    reset,
+    fail,
+    validate,
+  };
+
+  function accessibleName(): string {
+    return unit ? `${name} (${unit})` : name;
+  }
+}
+
+/** Number fields beside each other, their errors below them. */
+export function numberRow(...fields: readonly NumberField[]): HTMLElement {
+  const row = h("div", { class: "number-row" }, ...fields.map(({ element }) => element));
+  return h("div", {}, row, ...fields.map(({ error }) => error));
+}
+
+/** Returns why the content of a number field is invalid; null if it is valid. */
+function findProblem(input: HTMLInputElement, isInteger: boolean): string | null {
+  const value = input.valueAsNumber;
+  if (Number.isNaN(value)) return "Type a number.";
+  if (isInteger && !Number.isInteger(value)) return "Type a whole number.";
+  if (input.min !== "" && value < Number(input.min)) return `At least ${input.min}.`;
+  if (input.max !== "" && value > Number(input.max)) return `At most ${input.max}.`;
+  return null;
 }
 
 /** A button; with the class `icon-only` the title becomes its accessible name. */

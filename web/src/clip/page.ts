@@ -1,13 +1,14 @@
 /** The page of one clip: the figure, its timeline, its keys and its edit. */
 
 import "./clip.css";
-import { ServerUnreachable } from "../api/client";
+import { fetchJson, type Schema, ServerUnreachable } from "../api/client";
 import { EditPanel } from "../edit/edit_panel";
 import type { Draft } from "../edit/steps";
 import { DEFAULT_VIEW, parseView, viewToNumbers } from "../player/orbit";
 import { Player } from "../player/player";
 import type { Page } from "../router";
 import { navigate } from "../router";
+import { toBars } from "../timeline/lanes";
 import { Timeline } from "../timeline/timeline";
 import { BusyLine, type Work } from "../ui/busy";
 import { register } from "../ui/commands";
@@ -28,6 +29,8 @@ import { SelectionController } from "./selection_controller";
 import { supportsPins } from "./settings";
 import { ClipState, facingDegrees, type LoadedClip } from "./state";
 import { Strip } from "./strip";
+import { SwingLoader } from "./swing_loader";
+import { SwingsPanel } from "./swings_panel";
 import { transport } from "./transport";
 import { correctUrl, findClipCorrections } from "./url_corrections";
 import { viewBar } from "./view_bar";
@@ -50,6 +53,7 @@ export function mount(root: HTMLElement, address: URL): Page {
 class ClipView {
   readonly #state: ClipState;
   readonly #cleanups: (() => void)[] = [];
+  readonly #abort = new AbortController();
 
   constructor(root: HTMLElement, clip: LoadedClip, address: URL) {
     const state = new ClipState(clip, address);
@@ -74,6 +78,8 @@ class ClipView {
       navigate(`/compare/${clip.details.hash}${state.keys.value.length ? `?keys=${state.keys.value.length}` : ""}`);
     const editPanel = new EditPanel({ state, selection, player, timeline, openExport });
     const keysTab = keysPanel(state, selection);
+    const swingsPanel = new SwingsPanel({ state, selection, timeline, editPanel });
+    const swingLoader = new SwingLoader(state);
     const busy = new BusyLine();
     const stage = h("div", { class: "stage-area" });
     if (player) {
@@ -84,7 +90,10 @@ class ClipView {
     stage.append(rangeBar(state, this.#cleanups));
     const transportArea = h("div", { class: "transport-area" }, transport(state, playback, this.#cleanups));
     const left = h("div", { class: "clip-left" }, stage, strip.element, transportArea, timeline.element);
-    fill(root, h("div", { class: "clip" }, left, this.#createPanel(keysTab.element, editPanel, busy)));
+    fill(
+      root,
+      h("div", { class: "clip" }, left, this.#createPanel(keysTab.element, swingsPanel.element, editPanel, busy)),
+    );
     fill(shell.slot, heading(state, { openExport, compare }));
     this.#connect(timeline, player, strip, editPanel);
     this.#cleanups.push(
@@ -98,13 +107,15 @@ class ClipView {
       keysTab.stop,
       () => {
         state.playing.value = false;
-        for (const disposable of [selection, playback, strip, timeline, editPanel]) disposable.dispose();
+        const parts = [selection, playback, strip, timeline, editPanel, swingsPanel, swingLoader];
+        for (const disposable of parts) disposable.dispose();
         player?.dispose();
         state.url.flush();
       },
     );
-    this.#showWork(busy, selection, editPanel);
+    this.#showWork(busy, selection, editPanel, swingsPanel);
     selection.update();
+    void strip.whenSettled().then(() => this.#loadActions());
     void editPanel.open();
   }
 
@@ -116,6 +127,7 @@ class ClipView {
   }
 
   dispose(): void {
+    this.#abort.abort();
     for (const stop of this.#cleanups) stop();
   }
 
@@ -142,21 +154,23 @@ class ClipView {
     const state = this.#state;
     const { contacts, fps } = state.details;
     return new Timeline(
-      { nFrames: state.nFrames, fps, contacts, groups: state.bodyParts },
+      { nFrames: state.nFrames, fps, contacts, groups: state.bodyParts, hasActions: state.details.has_body },
       {
         scrub: (frame) => state.goTo(frame),
         pin: (frame) => state.togglePin(frame),
         range: (range) => state.url.set(range ? { range } : { range: null, range_only: false }),
         moveKey: () => {},
         changeSwing: () => {},
+        selectAction: (action) => state.markAction(action),
       },
     );
   }
 
-  #createPanel(keys: HTMLElement, editPanel: EditPanel, busy: BusyLine): HTMLElement {
+  #createPanel(keys: HTMLElement, swings: HTMLElement, editPanel: EditPanel, busy: BusyLine): HTMLElement {
     const state = this.#state;
     const panels = [
       { name: "keys", title: "Keys", icon: "key", body: keys },
+      { name: "swings", title: "Swings", icon: "swing", body: swings },
       { name: "edit", title: "Edit", icon: "pencil", body: editPanel.element },
       { name: "info", title: "Info", icon: "file", body: infoPanel(state.details) },
     ] as const;
@@ -172,8 +186,8 @@ class ClipView {
     });
     const dot = (text: string) => h("span", { class: "tab-dot" }, h("span", { class: "visually-hidden", text }));
     const editDot = dot(", has an edit");
-    tabs[1]!.append(editDot);
-    if (state.details.notes.length) tabs[2]!.append(dot(", has notes of the reader"));
+    tabs[2]!.append(editDot);
+    if (state.details.notes.length) tabs[3]!.append(dot(", has notes of the reader"));
     this.#cleanups.push(
       editPanel.hasDraft.watchNow((hasDraft) => {
         editDot.hidden = !hasDraft;
@@ -200,16 +214,34 @@ class ClipView {
       }),
     );
     const bodies = panels.map(({ body }) => body);
-    return h("aside", { class: "panel", "aria-label": "Keys, edit and info" }, list, ...bodies, busy.element);
+    return h("aside", { class: "panel", "aria-label": "Keys, swings, edit and info" }, list, ...bodies, busy.element);
+  }
+
+  /** Loads the actions when everything more urgent is there. */
+  async #loadActions(): Promise<void> {
+    const { details, actions } = this.#state;
+    if (!details.has_body) {
+      actions.value = [];
+      return;
+    }
+    try {
+      const { signal } = this.#abort;
+      const list = await fetchJson<Schema["ActionList"]>(`/api/clips/${details.hash}/actions`, { signal });
+      actions.value = list.actions;
+    } catch (error) {
+      if (!this.#abort.signal.aborted) console.warn(error); // the page works without them
+    }
   }
 
   /** Shows what is being computed for the displayed panel, and lets the user cancel it. */
-  #showWork(busy: BusyLine, selection: SelectionController, editPanel: EditPanel): void {
+  #showWork(busy: BusyLine, selection: SelectionController, editPanel: EditPanel, swingsPanel: SwingsPanel): void {
     const state = this.#state;
     const { curveLoader } = selection;
     const findWork = (): Work | null => {
       if (editPanel.isOpen.value)
         return editPanel.isBusy.value ? { text: "Computing the edit…", cancel: () => editPanel.cancel() } : null;
+      if (swingsPanel.isOpen.value && swingsPanel.isBusy.value)
+        return { text: "Finding swings…", cancel: () => swingsPanel.cancel() };
       const cancel = () => selection.cancel();
       if (state.ladderStatus.value === "busy") return { text: "Selecting keys…", cancel };
       if (state.isSelecting) {
@@ -219,6 +251,7 @@ class ClipView {
           cancel,
         };
       }
+      if (swingsPanel.isOpen.value) return null;
       const isFitting = ["stale", "quick"].includes(String(curveLoader.quality.value)) && state.keys.value.length > 0;
       const delayMs = curveLoader.quality.value === "quick" ? POLISH_NOTE_DELAY_MS : undefined;
       return isFitting ? { text: "Fitting curves…", cancel: () => curveLoader.stop(), delayMs } : null;
@@ -227,6 +260,8 @@ class ClipView {
     const signals = [
       editPanel.isOpen,
       editPanel.isBusy,
+      swingsPanel.isOpen,
+      swingsPanel.isBusy,
       state.ladderStatus,
       state.selectionStatus,
       curveLoader.quality,
@@ -244,7 +279,13 @@ class ClipView {
   /** Updates timeline, player and strip when the state changes. */
   #connect(timeline: Timeline, player: Player | null, strip: Strip, editPanel: EditPanel): void {
     const state = this.#state;
-    timeline.bars = state.details.swings.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg }));
+    const showSelectedSwing = () =>
+      timeline.show({ selectedSwing: state.swingsDraft.value && state.selectedSwing.value });
+    const showActions = () => {
+      // those of the capture are elsewhere in time after an edit that makes the clip longer or shorter
+      timeline.actions = state.nFrames === state.clip.capture.nFrames ? (state.actions.value ?? []) : [];
+    };
+    timeline.bars = toBars(state.details.swings);
     this.#cleanups.push(
       state.keys.watchNow((keys) => {
         timeline.show({ keys });
@@ -257,6 +298,16 @@ class ClipView {
         timeline.frame = frame;
         strip.frame = frame;
         if (player) player.frame = frame;
+      }),
+      state.length.watch((nFrames) => {
+        timeline.nFrames = nFrames;
+        showActions();
+      }),
+      state.actions.watch(() => showActions()),
+      state.selectedSwing.watch(() => showSelectedSwing()),
+      state.swingsDraft.watch(() => showSelectedSwing()),
+      state.swing.watch((swing) => {
+        if (player) player.arc = swing?.arc ?? null;
       }),
       state.curves.watchNow((curves) => {
         timeline.show({ errors: curves?.errors ?? null });

@@ -44,14 +44,12 @@ export function rangeBar(state: ClipState, cleanups: (() => void)[]): HTMLElemen
     class: "field small",
     type: "number",
     min: 0,
-    max: state.nFrames - 1,
     "aria-label": "First frame of the range",
   });
   const end = h("input", {
     class: "field small",
     type: "number",
     min: 0,
-    max: state.nFrames - 1,
     "aria-label": "Last frame of the range",
   });
   const updateRange = () => {
@@ -82,6 +80,9 @@ export function rangeBar(state: ClipState, cleanups: (() => void)[]): HTMLElemen
     clear,
   );
   cleanups.push(
+    state.length.watchNow((nFrames) => {
+      start.max = end.max = String(nFrames - 1);
+    }),
     state.url.values.watchNow(({ range, range_only: isOnly }) => {
       bar.hidden = !range;
       if (!range) return;

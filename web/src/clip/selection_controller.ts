@@ -28,11 +28,12 @@ export class SelectionController {
   #abort = new AbortController();
   #selectionAbort = new AbortController();
   #isDraftOpen = false; // while a draft is open, its own keys are displayed
+  #areCurvesReplaced = false; // while swings are displayed, the curves through the keys are not
 
   constructor(state: ClipState) {
     this.#state = state;
     this.curveLoader = new CurveLoader(state.details.hash, (curves) => {
-      if (this.#isDraftOpen || (curves.jointKeys !== null) !== state.isPerJoint) return;
+      if (this.#isDraftOpen || this.#areCurvesReplaced || (curves.jointKeys !== null) !== state.isPerJoint) return;
       state.curves.value = curves;
       if (curves.jointKeys) this.#showJointKeys(curves.jointKeys);
     });
@@ -84,6 +85,13 @@ export class SelectionController {
     this.curveLoader.cancel();
     this.#abortSelection();
     if (!isOpen) this.update();
+  }
+
+  /** While swings are displayed, they replace the curves through the keys. */
+  setCurvesReplaced(areReplaced: boolean): void {
+    this.#areCurvesReplaced = areReplaced;
+    if (areReplaced) this.curveLoader.cancel();
+    else this.update();
   }
 
   /** Stops selecting keys at the user's request; the displayed keys stay. */
@@ -186,7 +194,7 @@ export class SelectionController {
 
   /** Loads the curves for the current keys. */
   #updateCurves(): void {
-    if (this.#isDraftOpen || this.#state.isPerJoint) return;
+    if (this.#isDraftOpen || this.#areCurvesReplaced || this.#state.isPerJoint) return;
     const frames = this.#state.keys.value;
     const { settings, clip } = this.#state;
     const curves = buildCurveSettings(settings, clip.library);

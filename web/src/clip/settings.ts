@@ -15,6 +15,8 @@ export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4] as const;
 export const MAX_WEIGHT = 10;
 export const INTERPOLATIONS = ["bezier", "natural", "linear"] as const;
 export type Interpolation = (typeof INTERPOLATIONS)[number];
+export const MAX_THRESHOLD = 2; // of the slider, as in the thesis
+export const DEFAULT_THRESHOLD = 0.4; // the server's
 
 export const FIELDS = {
   frame: integer({ min: 0 }),
@@ -41,7 +43,8 @@ export const FIELDS = {
   camera: numbers(3),
   speed: number({ min: 0.1, max: 4, digits: 2 }),
   loop: flag(true),
-  panel: choice(["keys", "edit", "info"], "keys"),
+  panel: choice(["keys", "swings", "edit", "info"], "keys"),
+  threshold: number({ min: 0, max: MAX_THRESHOLD, digits: 2 }), // of the swings; none: the default
 };
 
 export type Settings = Values<typeof FIELDS>;

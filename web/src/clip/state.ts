@@ -1,6 +1,7 @@
 /** The state of the clip page: the clip, the settings, the selected keys and their curves. */
 
 import { fetchArrays, fetchJson, type Schema } from "../api/client";
+import type { Draft } from "../edit/steps";
 import { facingDirection } from "../player/body";
 import type { Track } from "../player/track";
 import { Signal } from "../state/signal";
@@ -9,7 +10,8 @@ import { type Group, partition } from "../timeline/lanes";
 import type { FrameErrors } from "../timeline/paint";
 import type { Ladder } from "./ladder";
 import type { PlaybackState } from "./playback";
-import { type ClipDetails, FIELDS, type LibraryInfo, type Settings } from "./settings";
+import { type ClipDetails, DEFAULT_THRESHOLD, FIELDS, type LibraryInfo, type Settings } from "./settings";
+import type { LoadedSwing } from "./swing_loader";
 
 type FramesHeader = Schema["FramesHeader"];
 
@@ -31,6 +33,8 @@ export interface CurvesHeader {
   joint_keys?: number[][] | null;
   refine?: RefineRow[] | null;
 }
+
+export type Action = Schema["ActionRow"];
 
 export type Score = Schema["ScoreFigures"];
 
@@ -88,6 +92,15 @@ export function facingDegrees({ details, capture }: LoadedClip): number {
   return front ? Math.round((Math.atan2(front[0], front[2]) * 180) / Math.PI) : 0;
 }
 
+/** A swing, by its index among the swings of its joint. */
+export interface SelectedSwing {
+  joint: string;
+  index: number;
+}
+
+/** The swings of a draft that is displayed. */
+export type SwingsDraft = Extract<Draft, { kind: "swings" }>;
+
 export class ClipState implements PlaybackState {
   readonly url: UrlState<typeof FIELDS>;
   readonly frame: Signal<number>;
@@ -104,6 +117,16 @@ export class ClipState implements PlaybackState {
   readonly curves = new Signal<Curves | null>(null);
   /** Keys of each joint, if every joint has keys of its own. */
   readonly jointKeys = new Signal<readonly (readonly number[])[] | null>(null);
+  /** The number of frames that are displayed: an edit may make the clip longer or shorter. */
+  readonly length: Signal<number>;
+  /** What the figure beside the capture plays. */
+  readonly figureName = new Signal<"Keys" | "Swings">("Keys");
+  readonly swingsDraft = new Signal<SwingsDraft | null>(null);
+  readonly selectedSwing = new Signal<SelectedSwing | null>(null);
+  /** The selected swing, when it is loaded. */
+  readonly swing = new Signal<LoadedSwing | null>(null);
+  /** The actions of the capture; null until they are loaded. */
+  readonly actions = new Signal<readonly Action[] | null>(null);
   readonly bodyParts: readonly Group[];
   readonly jointNames: readonly string[];
 
@@ -113,6 +136,7 @@ export class ClipState implements PlaybackState {
   ) {
     this.url = new UrlState(FIELDS, address);
     this.jointNames = clip.details.joints.map((joint) => joint.name);
+    this.length = new Signal(clip.capture.nFrames);
     this.bodyParts = partition(this.jointNames, clip.details.joint_groups);
     this.frame = new Signal(this.clamp(this.settings.frame ?? 0));
   }
@@ -142,7 +166,7 @@ export class ClipState implements PlaybackState {
   }
 
   get nFrames(): number {
-    return this.clip.capture.nFrames;
+    return this.length.value;
   }
 
   get fps(): number {
@@ -157,6 +181,11 @@ export class ClipState implements PlaybackState {
 
   get speed(): number {
     return this.settings.speed ?? 1;
+  }
+
+  /** The threshold of the swings. */
+  get threshold(): number {
+    return this.settings.threshold ?? DEFAULT_THRESHOLD;
   }
 
   get isLooping(): boolean {
@@ -182,6 +211,12 @@ export class ClipState implements PlaybackState {
   adjacentKey(frame: number, direction: 1 | -1): number | null {
     const keys = this.keys.value;
     return (direction > 0 ? keys.find((key) => key > frame) : keys.findLast((key) => key < frame)) ?? null;
+  }
+
+  /** Marks the range of an action, and goes to its start. */
+  markAction({ start, end }: Pick<Action, "start" | "end">): void {
+    this.goTo(start);
+    this.url.set({ range: [start, end] });
   }
 
   togglePin(frame: number): void {

@@ -24,12 +24,16 @@ export function transport(state: ClipState, playback: Playback, cleanups: (() =>
     class: "field small frame-field",
     type: "number",
     min: 0,
-    max: state.nFrames - 1,
     "aria-label": "Frame",
   });
   frame.addEventListener("change", () => state.goTo(Number(frame.value)));
   const time = h("span", { class: "time" });
+  const lastFrame = h("span", { class: "muted" });
   cleanups.push(
+    state.length.watchNow((nFrames) => {
+      frame.max = String(nFrames - 1);
+      lastFrame.textContent = `/ ${nFrames - 1}`;
+    }),
     state.frame.watchNow((value) => {
       if (document.activeElement !== frame || state.playing.value) frame.value = String(value);
       time.textContent = timecode(value / state.fps);
@@ -57,6 +61,6 @@ export function transport(state: ClipState, playback: Playback, cleanups: (() =>
     button("Last frame", "last", () => state.goTo(state.playRange[1]), "icon-only quiet"),
     loop,
     speed,
-    h("span", { class: "position" }, frame, h("span", { class: "muted", text: `/ ${state.nFrames - 1}` }), time),
+    h("span", { class: "position" }, frame, lastFrame, time),
   );
 }

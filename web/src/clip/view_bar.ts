@@ -50,17 +50,23 @@ export function viewBar(state: ClipState, player: Player, facingDeg: number, cle
       follow.setAttribute("aria-pressed", String(settings.follow));
     }),
   );
+  const figureLabel = h("span");
   const legend = h(
     "p",
     { class: "overlay-legend" },
     h("i", { class: "swatch-keys" }),
-    "Keys",
+    figureLabel,
     h("i", { class: "swatch-capture" }),
     "Capture",
   );
   cleanups.push(
     state.url.values.watchNow(({ view_mode: mode }) => {
       legend.hidden = mode !== "overlay";
+    }),
+    state.figureName.watchNow((name) => {
+      viewMode.rename("keys", name, name === "Swings" ? "Only the played swings" : "Only the curves through the keys");
+      figureLabel.textContent = name;
+      player.figureName = name;
     }),
   );
   const group = h("div", { class: "view-tools" }, ghosts, stepped, trails, follow, camera);

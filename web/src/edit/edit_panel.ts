@@ -8,6 +8,7 @@ import { buildCurveSettings } from "../clip/settings";
 import type { ClipState } from "../clip/state";
 import type { Player } from "../player/player";
 import { Signal } from "../state/signal";
+import { toBars } from "../timeline/lanes";
 import type { Timeline } from "../timeline/timeline";
 import { register } from "../ui/commands";
 import { fill, h } from "../ui/dom";
@@ -19,7 +20,6 @@ import type { Panels } from "./panels";
 import { PoseTool } from "./pose_tool";
 import { openConflictDialog, startSection } from "./start_section";
 import { type Draft, swingStep } from "./steps";
-import type { SelectedSwing } from "./swings_editor";
 
 interface EditContext {
   state: ClipState;
@@ -28,8 +28,6 @@ interface EditContext {
   timeline: Timeline;
   openExport: () => void;
 }
-
-const SWING_THRESHOLD = 0.4; // the server's default for swings
 
 export class EditPanel {
   readonly element = h("div", { class: "panel-body edit-panel" });
@@ -43,7 +41,6 @@ export class EditPanel {
   readonly #context: EditContext;
   readonly #session: EditSession;
   readonly #poseTool: PoseTool;
-  readonly #selectedSwing: SelectedSwing = new Signal<SelectedSwing["value"]>(null);
   readonly #cleanups: (() => void)[] = [];
   #panelCleanups: (() => void)[] = [];
   #kind: "keys" | "swings" | null | undefined;
@@ -92,14 +89,14 @@ export class EditPanel {
   #listen(): void {
     const { state, timeline } = this.#context;
     const [session, poseTool] = [this.#session, this.#poseTool];
-    const startDraft = (kind: "keys" | "swings") => this.#startDraft(kind);
+    const startDraft = (kind: "keys" | "swings") => this.startDraft(kind);
     const commands = editCommands({ state, session, poseTool, isOpen: () => this.isOpen.value, startDraft });
     timeline.listeners.moveKey = (from, to) => {
       this.#session.applyStep({ op: "move_key", frame: from, to });
       state.goTo(to);
     };
     timeline.listeners.changeSwing = (bar, change) => {
-      this.#selectedSwing.value = { joint: bar.joint, index: bar.index };
+      state.selectedSwing.value = { joint: bar.joint, index: bar.index };
       if (change) this.#session.applyStep(swingStep(bar, change));
     };
     this.#cleanups.push(
@@ -117,7 +114,6 @@ export class EditPanel {
       state.keys.watch(() => this.#poseTool.update()),
       state.playing.watch(() => this.#poseTool.update()),
       this.#poseTool.selected.watch(() => this.#updateStatus()),
-      this.#selectedSwing.watch(() => this.#markSwing()),
       register(commands),
     );
   }
@@ -136,8 +132,13 @@ export class EditPanel {
         this.#showResult();
       } else {
         this.poses.value = null;
-        timeline.bars = state.details.swings.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg }));
-        timeline.show({ changedFrames: null, extremes: [], errors: null, isEdited: false });
+        state.length.value = state.clip.capture.nFrames;
+        state.swingsDraft.value = null;
+        state.figureName.value = "Keys";
+        timeline.bars = toBars(state.details.swings);
+        const { contacts } = state.details;
+        timeline.show({ changedFrames: null, extremes: [], errors: null, isEdited: false, contacts });
+        state.frame.value = state.clamp(state.frame.value);
       }
       if (isOpen && kind === "keys") void this.#openHandles();
       else this.#poseTool.close();
@@ -145,7 +146,6 @@ export class EditPanel {
     }
     timeline.setDraggable(isOpen && kind === "keys", isOpen && kind === "swings");
     this.hasDraft.value = history !== null;
-    this.#markSwing();
     if (kind !== this.#kind) this.#build(kind);
     this.#updateStatus();
   }
@@ -158,7 +158,7 @@ export class EditPanel {
     if (!kind) {
       fill(
         this.element,
-        startSection(state, (newKind) => this.#startDraft(newKind), this.#panelCleanups),
+        startSection(state, (newKind) => this.startDraft(newKind), this.#panelCleanups),
       );
       return;
     }
@@ -205,15 +205,16 @@ export class EditPanel {
     const edit =
       kind === "keys"
         ? panels.keysEditor(state, session, this.#poseTool, cleanups)
-        : panels.swingsEditor(state, session, this.#selectedSwing, cleanups);
+        : panels.swingsEditor(state, session, cleanups);
     fill(this.element, head, h("div", {}, edit), panels.historySection(state, session, cleanups));
   }
 
-  #startDraft(kind: "keys" | "swings"): void {
+  /** Starts a draft with the displayed keys, or with the swings of the displayed threshold. */
+  startDraft(kind: "keys" | "swings"): void {
     const { state } = this.#context;
     this.#closeDiscardToast(); // a new draft replaces the discarded one
     state.url.set({ panel: "edit" });
-    if (kind === "swings") this.#session.startDraft({ kind, threshold: SWING_THRESHOLD });
+    if (kind === "swings") this.#session.startDraft({ kind, threshold: state.threshold });
     else {
       const curves = buildCurveSettings(state.settings, state.clip.library);
       this.#session.startDraft({ ...curves, kind, frames: state.keys.value });
@@ -228,10 +229,18 @@ export class EditPanel {
     const { state, timeline, player } = this.#context;
     if (!result || !this.isOpen.value) return;
     if (result.keys) state.keys.value = result.keys;
+    state.length.value = result.curves.track.nFrames;
+    state.figureName.value = result.keys ? "Keys" : "Swings";
+    state.swingsDraft.value = result.draft.kind === "swings" ? result.draft : null;
     state.curves.value = result.curves;
     if (result.bars) timeline.bars = result.bars;
     const isEdited = result.draft.steps.length > 0;
-    timeline.show({ changedFrames: result.changedFrames, extremes: result.curves.extremes, isEdited });
+    timeline.show({
+      changedFrames: result.changedFrames,
+      extremes: result.curves.extremes,
+      isEdited,
+      contacts: result.contacts ?? state.details.contacts,
+    });
     if (player) player.preview = null;
     const { nFrames } = result.curves.track;
     if (state.frame.value >= nFrames) state.goTo(nFrames - 1);
@@ -239,12 +248,6 @@ export class EditPanel {
     this.poses.value = { draft: result.draft, frames };
     this.#poseTool.update();
     this.#updateStatus();
-  }
-
-  /** Marks the selected swing on the timeline. */
-  #markSwing(): void {
-    const isSwings = this.isOpen.value && this.#session.history.value?.start.kind === "swings";
-    this.#context.timeline.show({ selectedSwing: isSwings ? this.#selectedSwing.value : null });
   }
 
   /** Updates the status line in the view: the selected joint and notes on the last step. */

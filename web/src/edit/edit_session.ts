@@ -5,7 +5,7 @@ import { LatestOnly } from "../clip/latest_only";
 import { parseCurves } from "../clip/selection_controller";
 import type { Curves, CurvesHeader } from "../clip/state";
 import { Signal } from "../state/signal";
-import type { Bar } from "../timeline/lanes";
+import { type Bar, toBars } from "../timeline/lanes";
 import { errorMessage, toSentence } from "../ui/states";
 import { toast } from "../ui/toast";
 import { type Draft, EditHistory, type SavedDraft, type Start, type Step } from "./steps";
@@ -18,9 +18,12 @@ export interface EditResult {
   keys: readonly number[] | null;
   bars: readonly Bar[] | null;
   changedFrames: readonly [number, number] | null;
+  contacts: Contacts | null;
   notes: readonly string[];
   reachErrorMm: number | null;
 }
+
+type Contacts = NonNullable<EditHeader["contacts"]>;
 
 export type SaveStatus = "saved" | "saving" | { error: unknown };
 
@@ -39,6 +42,7 @@ export class EditSession {
   #revision = 0;
   #timer = 0;
   #isSaving = false;
+  #onRefused: { history: EditHistory; report: (problem: string) => void } | null = null;
   #isDirty = false;
 
   constructor(hash: string) {
@@ -67,8 +71,17 @@ export class EditSession {
     this.#change(EditHistory.create(start));
   }
 
-  applyStep(step: Step): void {
-    if (this.history.value) this.#change(this.history.value.apply(step));
+  /** Applies a step. If the server refuses it, `onRefused` gets the problem; else it is shown as a toast. */
+  applyStep(step: Step, onRefused: ((problem: string) => void) | null = null): void {
+    if (!this.history.value) return;
+    const history = this.history.value.apply(step);
+    this.#onRefused = onRefused && { history, report: onRefused };
+    this.#change(history);
+  }
+
+  /** Sets whether an edit of swings is played with the captured detail. */
+  setCapturedDetail(capturedDetail: boolean): void {
+    if (this.history.value) this.#change(this.history.value.withCapturedDetail(capturedDetail));
   }
 
   setResidual(residual: number): void {
@@ -181,16 +194,25 @@ export class EditSession {
 
   async #evaluate(draft: Draft, signal: AbortSignal): Promise<EditResult> {
     const packet = await fetchArrays<EditHeader>(`${this.#path}/edit`, { body: { draft }, signal });
-    const { keys, swings, changed_frames: changedFrames, notes, reach_error_mm: reachErrorMm } = packet.header;
-    const bars = swings?.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg })) ?? null;
-    return { draft, curves: parseCurves(packet), keys, bars, changedFrames, notes, reachErrorMm };
+    const {
+      keys,
+      swings,
+      changed_frames: changedFrames,
+      contacts,
+      notes,
+      reach_error_mm: reachErrorMm,
+    } = packet.header;
+    const bars = swings && toBars(swings);
+    return { draft, curves: parseCurves(packet), keys, bars, changedFrames, contacts, notes, reachErrorMm };
   }
 
   /** Shows the error, and removes the last step if the server refused it. */
   #onError(error: unknown, history: EditHistory): void {
     this.isBusy.value = false;
-    toast(toSentence(error instanceof ApiError ? error.details.problem : errorMessage(error)));
+    const problem = toSentence(error instanceof ApiError ? error.details.problem : errorMessage(error));
     const isClientError = error instanceof ApiError && error.status >= 400 && error.status < 500;
+    if (isClientError && this.#onRefused?.history === history) this.#onRefused.report(problem);
+    else toast(problem);
     if (isClientError && this.history.value === history && history.canUndo && !history.canRedo)
       this.#change(history.dropLast());
   }

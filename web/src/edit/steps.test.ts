@@ -123,3 +123,26 @@ describe("the edit history", () => {
     expect(describeStep({ ...longer, op: "shorten", anchor: "end" })).toBe("Head, swing 1: starts 4 frames later");
   });
 });
+
+describe("steps of swings", () => {
+  it("are described with their numbers", () => {
+    const swing = { joint: "LeftArm", index: 2 } as const;
+    expect(describeStep({ op: "set_angle", ...swing, degrees: 45.5 })).toBe("LeftArm, swing 3: angle 45.5°");
+    expect(describeStep({ op: "set_axis", ...swing, axis: [0, 1, -0.333] })).toBe("LeftArm, swing 3: axis 0, 1, -0.33");
+    expect(describeStep({ op: "retime", factor: 1.5 })).toBe("Whole clip: 1.5 times as long");
+    expect(describeStep({ op: "retime", factor: 0.5, from_frame: 10, to_frame: 90 })).toBe(
+      "Frames 10 to 90: 0.5 times as long",
+    );
+  });
+
+  it("stay when the captured detail is removed, which is no step", () => {
+    const history = EditHistory.create({ kind: "swings", threshold: 0.4 })
+      .apply({ op: "retime", factor: 2 })
+      .undo()
+      .withCapturedDetail(false);
+    expect(history.draft()).toEqual({ kind: "swings", threshold: 0.4, captured_detail: false, steps: [] });
+    expect(history.redo().draft().steps).toHaveLength(1);
+    expect(EditHistory.fromSaved(history.toSaved()).draft()).toEqual(history.draft());
+    expect(EditHistory.create(START).withCapturedDetail(false).draft()).not.toHaveProperty("captured_detail");
+  });
+});

@@ -7,10 +7,12 @@ import { countOf } from "../ui/format";
 
 /** Makes the fields that have a default on the server optional. */
 type WithDefaults<T> = T extends unknown ? Omit<T, Default> & Partial<Pick<T, Extract<keyof T, Default>>> : never;
-type Default = "spread_s" | "keep_feet" | "space" | "ripple" | "anchor" | "return_s";
+type Default = "spread_s" | "keep_feet" | "space" | "ripple" | "anchor" | "return_s" | "keep_contacts";
 
 export type KeyStep = WithDefaults<Schema["KeysDraft"]["steps"][number]>;
-export type SwingStep = WithDefaults<Schema["SwingsDraft"]["steps"][number]>;
+type AnySwingStep = WithDefaults<Schema["SwingsDraft"]["steps"][number]>;
+type RetimeStep = Omit<Extract<AnySwingStep, { op: "retime" }>, "joint"> & { joint?: string };
+export type SwingStep = Exclude<AnySwingStep, { op: "retime" }> | RetimeStep;
 export type Step = KeyStep | SwingStep;
 /** Keys that all joints share, and how their curves are fitted. */
 type KeysStart = Omit<Partial<Schema["KeysDraft"]>, "kind" | "frames" | "joint_keys" | "residual" | "steps"> & {
@@ -18,11 +20,11 @@ type KeysStart = Omit<Partial<Schema["KeysDraft"]>, "kind" | "frames" | "joint_k
   frames: readonly number[];
 };
 
-export type Start = KeysStart | { kind: "swings"; threshold: number };
+export type Start = KeysStart | { kind: "swings"; threshold: number; captured_detail?: boolean };
 
 export type Draft =
   | (KeysStart & { residual: number; steps: readonly Step[] })
-  | { kind: "swings"; threshold: number; steps: readonly Step[] };
+  | { kind: "swings"; threshold: number; captured_detail?: boolean; steps: readonly Step[] };
 
 /** Returns the step for a drag of a bar. */
 export function swingStep(bar: Bar, change: SwingChange): SwingStep {
@@ -109,6 +111,12 @@ export class EditHistory {
       [...earlier, { n_steps: this.current.n_steps, residual }],
       earlier.length,
     );
+  }
+
+  /** Changes whether a draft of swings has the captured detail. That is no step: undo does not change it. */
+  withCapturedDetail(capturedDetail: boolean): EditHistory {
+    if (this.start.kind !== "swings") return this;
+    return new EditHistory({ ...this.start, captured_detail: capturedDetail }, this.steps, this.states, this.index);
   }
 
   goTo(index: number): EditHistory {
@@ -199,6 +207,11 @@ export function describeStep(step: Step, jointLabel = (joint: string) => joint):
 }
 
 function describeSwingStep(step: SwingStep): string {
+  if (step.op === "retime") {
+    const { from_frame: first, to_frame: last } = step;
+    const subject = first == null || last == null ? "Whole clip" : `Frames ${first} to ${last}`;
+    return `${subject}: ${step.factor} times as long`;
+  }
   const { joint } = step;
   if (step.op === "intensify") return `${joint}: strength × ${step.factor}`;
   const subject = step.index === undefined || step.index === null ? joint : `${joint}, swing ${step.index + 1}`;
@@ -215,6 +228,10 @@ function describeSwingStep(step: SwingStep): string {
       if (step.anchor === "end") return `${subject}: starts ${frames} ${isLonger ? "earlier" : "later"}`;
       return `${subject}: ${frames} ${isLonger ? "longer" : "shorter"}`;
     }
+    case "set_angle":
+      return `${subject}: angle ${step.degrees}°`;
+    case "set_axis":
+      return `${subject}: axis ${step.axis.map((value) => Number(value.toFixed(2))).join(", ")}`;
     case "delete":
       return `${subject}: removed`;
   }
@@ -234,7 +251,10 @@ function formatCentimetres(by: readonly number[] | null | undefined): string {
 
 /** Returns what a draft starts from, and its share of captured detail. */
 function splitDraft(draft: Draft): { start: Start; residual: number } {
-  if (draft.kind === "swings") return { start: { kind: "swings", threshold: draft.threshold }, residual: 0 };
+  if (draft.kind === "swings") {
+    const { kind, threshold, captured_detail = true } = draft;
+    return { start: { kind, threshold, captured_detail }, residual: 0 };
+  }
   const { residual, steps: _steps, ...start } = draft;
   return { start, residual };
 }

@@ -1,40 +1,33 @@
-/** The panel for editing swings: one swing, or all swings of a body part. */
+/** The panel for editing swings: one swing, all swings of a body part, the timing of the clip. */
 
-import { button, fieldWithLabel, section, slider } from "../clip/controls";
+import { button, checkbox, fieldWithLabel, section, slider } from "../clip/controls";
 import type { ClipState } from "../clip/state";
-import type { Signal } from "../state/signal";
-import type { Bar } from "../timeline/lanes";
 import type { SwingChange } from "../timeline/swing_drag";
-import { fill, h } from "../ui/dom";
+import { h } from "../ui/dom";
 import { toLabel } from "../ui/format";
 import type { EditSession } from "./edit_session";
+import { retimeSection } from "./retime_section";
 import { swingStep } from "./steps";
+import { swingFields } from "./swing_fields";
+import { swingPicker } from "./swing_picker";
 
 const STRENGTH_PERCENT = 15;
 
-/** The swing selected in the panel or on the timeline. */
-export type SelectedSwing = Signal<Pick<Bar, "joint" | "index"> | null>;
-
-export function swingsEditor(
-  state: ClipState,
-  session: EditSession,
-  selected: SelectedSwing,
-  cleanups: (() => void)[],
-): HTMLElement {
-  return h("div", {}, oneSwingSection(state, session, selected, cleanups), allSwingsSection(state, session));
+export function swingsEditor(state: ClipState, session: EditSession, cleanups: (() => void)[]): HTMLElement {
+  return h(
+    "div",
+    {},
+    oneSwingSection(state, session, cleanups),
+    allSwingsSection(state, session),
+    retimeSection(state, session, cleanups),
+    detailSection(session, cleanups),
+  );
 }
 
-function oneSwingSection(
-  state: ClipState,
-  session: EditSession,
-  selected: SelectedSwing,
-  cleanups: (() => void)[],
-): HTMLElement {
-  const joint = h("select", { class: "field" });
-  const swing = h("select", { class: "field" });
+function oneSwingSection(state: ClipState, session: EditSession, cleanups: (() => void)[]): HTMLElement {
   const nFrames = Math.max(1, Math.round(state.fps / 30));
-  const bars = () => session.result.value?.bars ?? [];
-  const currentBar = () => bars().find((bar) => bar.joint === joint.value && bar.index === Number(swing.value));
+  const picker = swingPicker(state, () => session.result.value?.bars ?? [], cleanups);
+  cleanups.push(session.result.watchNow(picker.update));
   const percent = h("input", {
     class: "field small percent-field",
     type: "number",
@@ -52,7 +45,7 @@ function oneSwingSection(
       title,
       null,
       () => {
-        const bar = currentBar();
+        const bar = picker.current();
         if (!bar) return;
         const { joint, index } = bar;
         if (change === "delete") session.applyStep({ op: "delete", joint, index });
@@ -62,49 +55,6 @@ function oneSwingSection(
     );
     return element;
   };
-  const showSwings = (previous = swing.value) => {
-    const jointBars = bars().filter((bar) => bar.joint === joint.value);
-    fill(
-      swing,
-      ...jointBars.map((bar) =>
-        h("option", { value: bar.index, text: `Frames ${bar.start} to ${bar.end}, ${Math.round(bar.angle)}°` }),
-      ),
-    );
-    if (jointBars.some((bar) => String(bar.index) === previous)) swing.value = previous;
-    const bar = currentBar();
-    if (bar?.joint !== selected.value?.joint || bar?.index !== selected.value?.index)
-      selected.value = bar ? { joint: bar.joint, index: bar.index } : null;
-  };
-  const show = () => {
-    const names = new Set(bars().map((bar) => bar.joint));
-    const previous = joint.value;
-    const groups = state.bodyParts.map((bodyPart) => {
-      const jointBars = bodyPart.joints.filter((name) => names.has(name));
-      return (
-        jointBars.length > 0 &&
-        h(
-          "optgroup",
-          { label: toLabel(bodyPart.name) },
-          ...jointBars.map((name) => h("option", { value: name, text: name })),
-        )
-      );
-    });
-    fill(joint, ...groups);
-    if (names.has(previous)) joint.value = previous;
-    showSwings();
-  };
-  joint.addEventListener("change", () => showSwings());
-  swing.addEventListener("change", () => {
-    showSwings();
-    const bar = currentBar();
-    if (bar) state.goTo(bar.start);
-  });
-  const showSelected = (bar: SelectedSwing["value"]) => {
-    if (!bar) return;
-    joint.value = bar.joint;
-    showSwings(String(bar.index));
-  };
-  cleanups.push(session.result.watchNow(show), selected.watch(showSelected));
   const rows = h(
     "div",
     { class: "row" },
@@ -119,9 +69,16 @@ function oneSwingSection(
   );
   const note = h("p", {
     class: "note",
-    text: "Drag its bar on the timeline: the middle to move it, an end to change its length, up or down to change its strength.",
+    text: "Drag its bar on the timeline: the middle to move it, an end to change its length, up or down to change its strength. Or type numbers.",
   });
-  return section("Selected swing", {}, note, fieldWithLabel("Joint", joint), fieldWithLabel("Swing", swing), rows);
+  return section(
+    "Selected swing",
+    {},
+    note,
+    ...picker.elements,
+    swingFields(state, session, picker.current, cleanups),
+    rows,
+  );
 }
 
 function allSwingsSection(state: ClipState, session: EditSession): HTMLElement {
@@ -147,4 +104,19 @@ function allSwingsSection(state: ClipState, session: EditSession): HTMLElement {
   );
   if (!bodyParts.length) return h("div");
   return section("All swings of a body part", {}, fieldWithLabel("Body part", select), strength.element, apply);
+}
+
+/** Whether the edit is played with what the swings leave out of the capture. */
+function detailSection(session: EditSession, cleanups: (() => void)[]): HTMLElement {
+  const detail = checkbox("Captured detail", (isOn) => session.setCapturedDetail(isOn));
+  cleanups.push(
+    session.history.watchNow((history) => {
+      if (history?.start.kind === "swings") detail.set(history.start.captured_detail ?? true);
+    }),
+  );
+  const note = h("p", {
+    class: "note",
+    text: "Adds back what the swings leave out of the capture. Without it, the swings play alone.",
+  });
+  return section("Playback", {}, detail.element, note);
 }

@@ -17,6 +17,7 @@ export interface Colours {
   sky: string;
   earth: string;
   selected: string;
+  arc: string; // of the selected swing
 }
 
 const SIDES = { left: "#d9480f", middle: "#868e96", right: "#4dabf7" };
@@ -34,6 +35,7 @@ export const COLOURS: Record<Theme, Colours> = {
     sky: "#ffffff",
     earth: "#b8bcc4",
     selected: "#e03131",
+    arc: "#6741d9",
   },
   dark: {
     background: "#15171b",
@@ -47,6 +49,7 @@ export const COLOURS: Record<Theme, Colours> = {
     sky: "#dfe6f0",
     earth: "#3a3f48",
     selected: "#ff8787",
+    arc: "#b197fc",
   },
 };
 

@@ -8,6 +8,7 @@ import { COLOURS, type Theme } from "./colours";
 import { type FigureData, Figures, type ViewOptions } from "./figures";
 import { Ground } from "./ground";
 import { Orbit, type View } from "./orbit";
+import { SwingArc, type SwingArcData } from "./swing_arc";
 import { copyPose, smoothPath, type Track } from "./track";
 import type { Vec } from "./vectors";
 
@@ -24,11 +25,14 @@ export class Player {
   readonly orbit: Orbit;
   readonly #listeners = new Set<() => void>();
   readonly #figures: Figures;
-  readonly #nFrames: number;
+  #nFrames: number;
   readonly #renderer: AdaptiveRenderer;
   readonly #scene = new Scene();
   readonly #ground = new Ground();
-  readonly #cameraPath: Float32Array;
+  readonly #data: FigureData;
+  readonly #capturePath: Float32Array;
+  readonly #arc = new SwingArc();
+  #cameraPath: Float32Array;
   readonly #labels = ["Capture", "Keys"].map((text) => h("span", { class: "figure-label", text, hidden: true }));
   readonly #resizeObserver: ResizeObserver;
   readonly #projected = new Vector3();
@@ -38,10 +42,11 @@ export class Player {
   constructor(data: FigureData, view: View, onViewChange: () => void) {
     this.#renderer = new AdaptiveRenderer(this.canvas, () => this.#render());
     this.#figures = new Figures(data);
+    this.#data = data;
     this.#nFrames = data.capture.nFrames;
-    this.#cameraPath = smoothPath(data.capture, findRoot(data.joints), Math.round(FOLLOW_S * data.fps));
+    this.#cameraPath = this.#capturePath = this.#pathOf(data.capture);
     this.element = h("div", { class: "player" }, this.canvas, ...this.#labels);
-    this.#scene.add(this.#ground.group, this.#figures.group);
+    this.#scene.add(this.#ground.group, this.#figures.group, this.#arc.group);
     this.orbit = new Orbit(this.canvas, view, () => {
       onViewChange();
       if (this.#figures.viewOptions.mode === "side_by_side") this.#invalidateTrails();
@@ -64,9 +69,25 @@ export class Player {
   /** The curves through keys, or the edit; null until they are loaded. */
   set keyed(track: Track | null) {
     const isVisible = this.#figures.viewOptions.mode !== "capture" || this.#figures.preview !== null;
+    const isRetimed = track !== null && track.nFrames !== this.#data.capture.nFrames;
+    this.#nFrames = track?.nFrames ?? this.#data.capture.nFrames;
+    this.#cameraPath = isRetimed ? this.#pathOf(track) : this.#capturePath;
     this.#figures.keyed = track;
     this.#figures.preview = null;
     if (isVisible) this.#invalidateTrails();
+  }
+
+  /** What the figure beside the capture plays. */
+  set figureName(name: string) {
+    this.#labels[1]!.textContent = name;
+    this.invalidate();
+  }
+
+  /** The arc of the selected swing; null for none. */
+  set arc(data: SwingArcData | null) {
+    this.#arc.data = data;
+    this.canvas.toggleAttribute("data-has-arc", data !== null);
+    this.invalidate();
   }
 
   set keys(keys: readonly number[]) {
@@ -90,6 +111,7 @@ export class Player {
   set theme(theme: Theme) {
     this.#figures.colours = COLOURS[theme];
     this.#ground.setColours(COLOURS[theme]);
+    this.#arc.colour = COLOURS[theme].arc;
     this.#renderer.renderer.setClearColor(COLOURS[theme].background);
     this.#invalidateTrails();
   }
@@ -160,7 +182,12 @@ export class Player {
     this.#resizeObserver.disconnect();
     this.#figures.dispose();
     this.#ground.dispose();
+    this.#arc.dispose();
     this.#renderer.dispose();
+  }
+
+  #pathOf(track: Track): Float32Array {
+    return smoothPath(track, findRoot(this.#data.joints), Math.round(FOLLOW_S * this.#data.fps));
   }
 
   #invalidateTrails(): void {
@@ -180,6 +207,7 @@ export class Player {
     this.#animationFrame = 0;
     const [ox, , oz] = this.offset;
     this.#figures.update(ox, oz);
+    this.#arc.place(this.#figures.frame, ox, oz);
     const { viewOptions, frame } = this.#figures;
     const { clientWidth, clientHeight } = this.element;
     const at = viewOptions.follow ? 3 * Math.min(this.#nFrames - 1, frame) : 0;

@@ -1,7 +1,7 @@
 /** Pointer gestures on the timeline: scrub, mark a range, pin, move a key, change a swing. */
 
 import { type Hit, hitAt } from "./hit_test";
-import type { Bar, LaneLayout } from "./lanes";
+import type { ActionBar, Bar, LaneLayout, PlacedAction } from "./lanes";
 import type { TimeScale } from "./scale";
 import { availableRange, changeFromDrag, type SwingChange } from "./swing_drag";
 
@@ -13,6 +13,8 @@ export interface GestureListeners {
   moveKey(from: number, to: number, done: boolean): void;
   /** A swing was pressed. */
   selectSwing(bar: Bar): void;
+  /** An action was pressed. */
+  selectAction(action: ActionBar): void;
   /** A swing is being dragged; null for no change. */
   changeSwing(bar: Bar, change: SwingChange | null, done: boolean): void;
   hover(hit: Hit | null): void;
@@ -25,7 +27,9 @@ export interface TimelineState {
   bars: readonly Bar[];
   range: readonly [number, number] | null;
   canMoveKeys: boolean;
+  canSelectSwings: boolean;
   canChangeSwings: boolean;
+  actions: readonly PlacedAction[];
 }
 
 const MIN_DRAG_PX = 3; // shorter drags are clicks
@@ -42,8 +46,8 @@ export function listenToGestures(
   };
   const hitOf = (event: MouseEvent): Hit => {
     const { x, y } = pointerPosition(event);
-    const { layout, keys, range } = getState();
-    return hitAt(x, y, scale, layout, { keys, range });
+    const { layout, keys, range, actions } = getState();
+    return hitAt(x, y, scale, layout, { keys, range, actions });
   };
   let drag: ((x: number, y: number, done: boolean) => void) | null = null;
   canvas.addEventListener("pointerdown", (event) => {
@@ -77,7 +81,7 @@ export function listenToGestures(
   });
 
   function startDrag(hit: Hit, event: PointerEvent, start: { x: number; y: number }): typeof drag {
-    const { range, canMoveKeys, canChangeSwings } = getState();
+    const { range, canMoveKeys, canSelectSwings, canChangeSwings } = getState();
     if (event.altKey || hit.on === "pin") {
       listeners.pin(scale.frameAt(start.x));
       return null;
@@ -102,6 +106,11 @@ export function listenToGestures(
       return (x, y, done) =>
         listeners.changeSwing(hit.bar, changeFromDrag(hit, x - start.x, y - start.y, scale, available), done);
     }
+    if (hit.on === "action") {
+      listeners.selectAction(hit.action);
+      return null;
+    }
+    if (hit.on === "bar" && canSelectSwings) listeners.selectSwing(hit.bar);
     return (x) => listeners.scrub(scale.frameAt(x));
   }
 

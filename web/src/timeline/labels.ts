@@ -5,12 +5,13 @@ import { humanize, toLabel } from "../ui/format";
 import { icon } from "../ui/icons";
 import type { Row } from "./lanes";
 
-const NAMES = { ruler: "", keys: "Keys", pins: "Pins", error: "Error" };
+const NAMES = { ruler: "", keys: "Keys", pins: "Pins", error: "Error", actions: "Actions" };
 const TITLES = {
   ruler: "",
   keys: "Key frames",
   pins: "Pinned frames",
   error: "", // set with its values
+  actions: "What the figure does: click an action to mark its range",
 };
 
 export function laneLabel(row: Row, toggle: () => void): HTMLElement {

@@ -1,5 +1,7 @@
 /** The lanes of the timeline and their heights. */
 
+import type { Schema } from "../api/client";
+
 export interface Bar {
   joint: string;
   index: number;
@@ -8,13 +10,27 @@ export interface Bar {
   angle: number; // degrees
 }
 
+/** Returns the swings of the server as bars. */
+export function toBars(swings: readonly Schema["SwingBar"][]): Bar[] {
+  return swings.map(({ angle_deg, ...bar }) => ({ ...bar, angle: angle_deg }));
+}
+
+/** A movement of limbs or of the whole body. */
+export interface ActionBar {
+  kind: string;
+  limbs: readonly string[];
+  start: number;
+  end: number;
+  description: string;
+}
+
 export interface Group {
   name: string; // body part
   joints: readonly string[];
 }
 
 export interface Row {
-  kind: "ruler" | "keys" | "pins" | "contact" | "error" | "group" | "joint";
+  kind: "ruler" | "keys" | "pins" | "contact" | "error" | "actions" | "group" | "joint";
   name: string;
   top: number;
   height: number;
@@ -22,7 +38,7 @@ export interface Row {
   isOpen?: boolean;
 }
 
-const HEIGHTS = { ruler: 20, keys: 24, pins: 16, contact: 11, error: 46, group: 15, joint: 15 };
+const HEIGHTS = { ruler: 20, keys: 24, pins: 16, contact: 11, error: 46, actions: 38, group: 15, joint: 15 };
 const GAP = 2;
 
 export interface LaneLayout {
@@ -36,7 +52,7 @@ export function layOutLanes(
   groups: readonly Group[],
   bars: readonly Bar[],
   open: ReadonlySet<string>,
-  hasPins: boolean,
+  { hasPins, hasActions }: { hasPins: boolean; hasActions: boolean },
 ): LaneLayout {
   const rows: Row[] = [];
   let top = 0;
@@ -49,6 +65,7 @@ export function layOutLanes(
   if (hasPins) add("pins", "pins");
   for (const foot of feet) add("contact", foot);
   add("error", "error");
+  if (hasActions) add("actions", "actions");
   for (const group of groups) {
     const groupBars = bars.filter((bar) => group.joints.includes(bar.joint));
     if (!groupBars.length) continue;
@@ -61,6 +78,25 @@ export function layOutLanes(
     }
   }
   return { rows, height: top };
+}
+
+/** Where an action is drawn: frames, and one of the two rows of its lane. */
+export interface PlacedAction {
+  action: ActionBar;
+  row: 0 | 1;
+}
+
+/**
+ * Distributes actions, in order of time, over two rows: each to the first one that is free at its start, else to the
+ * one that is free sooner, where it covers the end of the other.
+ */
+export function placeActions(actions: readonly ActionBar[]): PlacedAction[] {
+  const ends: [number, number] = [-1, -1];
+  return actions.map((action) => {
+    const row = action.start > ends[0] ? 0 : action.start > ends[1] || ends[1] < ends[0] ? 1 : 0;
+    ends[row] = Math.max(ends[row], action.end);
+    return { action, row };
+  });
 }
 
 /** Divides the joints into body parts that share no joint; the rest is "other". */

@@ -2,7 +2,7 @@
  * Draws the lanes of the timeline on a canvas. The playhead is a separate element, so that playback redraws nothing.
  */
 
-import type { Bar, LaneLayout, Row } from "./lanes";
+import type { ActionBar, Bar, LaneLayout, PlacedAction, Row } from "./lanes";
 import type { TimeScale } from "./scale";
 
 /** The error in each frame, mm: the mean of all joints, and that of the joint with the largest error. */
@@ -22,6 +22,8 @@ export interface TimelineContent {
   changedFrames: readonly [number, number] | null; // by the last edit step
   extremes: readonly number[];
   isEditing: boolean;
+  actions: readonly PlacedAction[];
+  hoveredAction: ActionBar | null; // the action under the pointer
   hoveredSwing: Bar | null; // the swing under the pointer
   selectedSwing: Pick<Bar, "joint" | "index"> | null; // the swing that is edited
   draggedKey: { from: number; to: number } | null; // the key that is being dragged
@@ -238,6 +240,53 @@ const paintBars: Painter = (context, scale, row, content, colours) => {
     paintLabel(context, scale, row, draggedSwing, colours);
 };
 
+const ACTION_PADDING_PX = 4; // of the name of an action
+
+const paintActions: Painter = (context, scale, row, content, colours) => {
+  const height = row.height / 2;
+  for (const { action, row: at } of content.actions) {
+    const [x, end] = [scale.xOf(action.start - 0.5), scale.xOf(action.end + 0.5)];
+    if (end < 0 || x > scale.width) continue;
+    const top = row.top + at * height + 1;
+    const isMarked = content.range?.[0] === action.start && content.range[1] === action.end;
+    context.fillStyle = colours.paper;
+    fillRoundedRect(context, x + 0.5, top, Math.max(2, end - x - 1), height - 2, 3);
+    context.fillStyle = actionColour(action, colours);
+    context.globalAlpha = isMarked ? 0.5 : 0.26;
+    context.fill();
+    context.globalAlpha = 1;
+    if (isMarked || content.hoveredAction === action) {
+      context.strokeStyle = colours.ink;
+      context.lineWidth = 1.4;
+      context.stroke();
+    }
+    paintName(context, scale, action.kind, [x, end], top + height / 2, colours);
+  }
+};
+
+/** Writes a name into the visible part of a bar, shortened to what fits. */
+function paintName(
+  context: Context,
+  scale: TimeScale,
+  name: string,
+  [start, end]: readonly [number, number],
+  y: number,
+  colours: Palette,
+): void {
+  const left = Math.max(0, start) + ACTION_PADDING_PX;
+  const space = Math.min(scale.width, end) - ACTION_PADDING_PX - left;
+  let text = name;
+  while (text && context.measureText(text === name ? name : `${text}…`).width > space) text = text.slice(0, -1);
+  if (text.length < Math.min(3, name.length)) return;
+  context.fillStyle = colours.ink;
+  context.fillText(text === name ? name : `${text}…`, left, y);
+}
+
+function actionColour({ limbs }: ActionBar, colours: Palette): string {
+  const isOf = (side: string) => limbs.length > 0 && limbs.every((limb) => limb.startsWith(side));
+  return isOf("left") ? colours.left : isOf("right") ? colours.right : colours.middle;
+}
+
 /** Draws the label of a dragged bar to the right of it. */
 function paintLabel(
   context: Context,
@@ -260,6 +309,7 @@ const PAINTERS: Record<Row["kind"], Painter> = {
   pins: paintPins,
   contact: paintContacts,
   error: paintError,
+  actions: paintActions,
   group: paintBars,
   joint: paintBars,
 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { hitAt, nearest } from "./hit_test";
-import { layOutLanes, partition } from "./lanes";
+import { type ActionBar, layOutLanes, partition, placeActions } from "./lanes";
 import { roundStep, TimeScale } from "./scale";
 import { availableRange, changeFromDrag, previewChange } from "./swing_drag";
 
@@ -67,7 +67,9 @@ describe("lanes", () => {
 
   it("show the joints of open body parts only", () => {
     const kinds = (open: string[]) =>
-      layOutLanes(["left"], groups, [bar], new Set(open), true).rows.map((row) => row.kind);
+      layOutLanes(["left"], groups, [bar], new Set(open), { hasPins: true, hasActions: false }).rows.map(
+        (row) => row.kind,
+      );
     expect(kinds([])).toEqual(["ruler", "keys", "pins", "contact", "error", "group"]);
     expect(kinds(["left_arm"])).toEqual(["ruler", "keys", "pins", "contact", "error", "group", "joint"]);
   });
@@ -85,9 +87,9 @@ describe("lanes", () => {
 
   it("are hit by the pointer", () => {
     const scale = createScale();
-    const layout = layOutLanes([], groups, [bar], new Set(["left_arm"]), true);
+    const layout = layOutLanes([], groups, [bar], new Set(["left_arm"]), { hasPins: true, hasActions: false });
     const row = (kind: string) => layout.rows.find((each) => each.kind === kind)!.top + 4;
-    const at = (x: number, y: number) => hitAt(x, y, scale, layout, { keys: [0, 500], range: [100, 300] });
+    const at = (x: number, y: number) => hitAt(x, y, scale, layout, { keys: [0, 500], range: [100, 300], actions: [] });
     expect(at(scale.xOf(500) + 3, row("keys"))).toEqual({ on: "key", key: 500 });
     expect(at(scale.xOf(400), row("keys")).on).toBe("lane");
     expect(at(scale.xOf(100) + 2, 4)).toEqual({ on: "edge", end: "start" });
@@ -150,5 +152,49 @@ describe("dragging swings", () => {
     const neighbours = [other(0, 40, 90), bar, other(2, 210, 211), other(0, 99, 300, "Head")];
     expect(availableRange(bar, neighbours, 1000)).toEqual([43, 209]);
     expect(availableRange(bar, [other(0, 98, 99), bar, other(2, 201, 202)], 1000)).toEqual([100, 200]);
+  });
+});
+
+describe("actions on the timeline", () => {
+  const action = (start: number, end: number): ActionBar => ({ kind: "step", limbs: [], start, end, description: "" });
+
+  it("do not cover each other while two rows are enough", () => {
+    const placed = placeActions([action(0, 10), action(5, 20), action(11, 30), action(21, 25), action(40, 50)]);
+    expect(placed.map(({ row }) => row)).toEqual([0, 1, 0, 1, 0]);
+  });
+
+  it("cover the end of the one that ends first if three overlap", () => {
+    const placed = placeActions([action(0, 30), action(1, 10), action(2, 20)]);
+    expect(placed.map(({ row }) => row)).toEqual([0, 1, 1]);
+  });
+
+  it("are hit in their row", () => {
+    const scale = createScale();
+    const actions = placeActions([action(100, 300), action(200, 400)]);
+    const layout = layOutLanes([], [], [], new Set(), { hasPins: true, hasActions: true });
+    const lane = layout.rows.find((row) => row.kind === "actions")!;
+    const at = (frame: number, y: number) =>
+      hitAt(scale.xOf(frame), lane.top + y, scale, layout, { keys: [], range: null, actions });
+    expect(at(250, 4)).toMatchObject({ on: "action", action: { start: 100 } });
+    expect(at(250, lane.height - 4)).toMatchObject({ on: "action", action: { start: 200 } });
+    expect(at(350, 4)).toMatchObject({ on: "lane" });
+  });
+});
+
+describe("a clip that becomes longer", () => {
+  it("stays visible as a whole", () => {
+    const scale = createScale(100);
+    scale.nFrames = 150;
+    expect([scale.first, scale.last]).toEqual([-0.5, 149.5]);
+  });
+
+  it("shows the same frames if it was zoomed, as far as they are left", () => {
+    const scale = createScale(100);
+    scale.show(60, 90);
+    const [first, last] = [scale.first, scale.last];
+    scale.nFrames = 200;
+    expect([scale.first, scale.last]).toEqual([first, last]);
+    scale.nFrames = 70;
+    expect(scale.last).toBeCloseTo(69.5);
   });
 });

@@ -3,15 +3,27 @@
 const MARGIN = 8; // pixels on both sides, so that marks at the ends are complete
 
 export class TimeScale {
-  readonly nFrames: number;
+  #nFrames: number;
   #first = 0; // first visible position, in frames; half a frame lies beyond either end
   #last: number;
   #width = 1; // pixels
 
   constructor(nFrames: number) {
-    this.nFrames = nFrames;
+    this.#nFrames = nFrames;
     this.#first = -0.5;
     this.#last = nFrames - 0.5;
+  }
+
+  get nFrames(): number {
+    return this.#nFrames;
+  }
+
+  /** Changes the length of the clip: all of it stays visible, or else the visible part. */
+  set nFrames(nFrames: number) {
+    const { isWhole } = this;
+    this.#nFrames = nFrames;
+    if (isWhole) this.fit();
+    else this.#set(this.#first, Math.min(nFrames, this.#last - this.#first));
   }
 
   get first(): number {

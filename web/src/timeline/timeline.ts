@@ -3,11 +3,12 @@
 import "./timeline.css";
 import { fill, h } from "../ui/dom";
 import { millimetres } from "../ui/format";
+import { toSentence } from "../ui/states";
 import { cssColour } from "../ui/theme";
 import { type GestureListeners, listenToGestures } from "./gestures";
 import type { Hit } from "./hit_test";
 import { laneLabel } from "./labels";
-import { type Bar, type Group, type LaneLayout, layOutLanes } from "./lanes";
+import { type ActionBar, type Bar, type Group, type LaneLayout, layOutLanes, placeActions } from "./lanes";
 import { maxOf, type Palette, paint, type TimelineContent } from "./paint";
 import { TimeScale } from "./scale";
 import { previewChange, type SwingChange } from "./swing_drag";
@@ -17,6 +18,7 @@ export interface TimelineOptions {
   fps: number;
   contacts: TimelineContent["contacts"];
   groups: readonly Group[];
+  hasActions: boolean;
 }
 
 export interface TimelineListeners {
@@ -24,6 +26,7 @@ export interface TimelineListeners {
   pin(frame: number): void;
   range(range: readonly [number, number] | null): void;
   moveKey(from: number, to: number): void;
+  selectAction(action: ActionBar): void;
   /** A swing was changed; null if it was only selected. */
   changeSwing(bar: Bar, change: SwingChange | null): void;
 }
@@ -54,6 +57,7 @@ export class Timeline {
   #palette: Palette | null = null;
   #frame = 0;
   #canMoveKeys = false;
+  #canSelectSwings = false;
   #canChangeSwings = false;
 
   constructor(options: TimelineOptions, listeners: TimelineListeners) {
@@ -62,7 +66,7 @@ export class Timeline {
     this.scale = new TimeScale(options.nFrames);
     this.#content = {
       keys: [], pins: [], arePinsUsed: true, contacts: options.contacts, errors: null, isEdited: false, range: null, changedFrames: null,
-      extremes: [], isEditing: false, hoveredSwing: null, selectedSwing: null, draggedKey: null, draggedSwing: null, fps: options.fps,
+      extremes: [], isEditing: false, actions: [], hoveredAction: null, hoveredSwing: null, selectedSwing: null, draggedKey: null, draggedSwing: null, fps: options.fps,
     }; // biome-ignore format: one look
     this.slider = h("div", {
       class: "timeline-slider", role: "slider", tabindex: 0, "aria-label": "Frame", "aria-orientation": "horizontal",
@@ -87,6 +91,23 @@ export class Timeline {
     this.#layOut();
   }
 
+  /** The number of frames: an edit may make the clip longer or shorter. */
+  set nFrames(nFrames: number) {
+    this.scale.nFrames = nFrames;
+    this.slider.setAttribute("aria-valuemax", String(nFrames - 1));
+    this.frame = this.#frame;
+    this.paint();
+  }
+
+  set actions(actions: readonly ActionBar[]) {
+    this.show({ actions: placeActions(actions), hoveredAction: null });
+  }
+
+  /** Whether a swing is selected by pressing it. */
+  set canSelectSwings(canSelect: boolean) {
+    this.#canSelectSwings = canSelect;
+  }
+
   /** Sets what may be dragged. */
   setDraggable(canMoveKeys: boolean, canChangeSwings: boolean): void {
     this.#canMoveKeys = canMoveKeys;
@@ -108,7 +129,7 @@ export class Timeline {
     this.slider.setAttribute("aria-valuenow", String(frame));
     const isKey = this.#content.keys.includes(frame) ? ", key" : "";
     const seconds = (frame / this.#options.fps).toFixed(2);
-    this.slider.setAttribute("aria-valuetext", `Frame ${frame} of ${this.#options.nFrames - 1}, ${seconds} s${isKey}`);
+    this.slider.setAttribute("aria-valuetext", `Frame ${frame} of ${this.scale.nFrames - 1}, ${seconds} s${isKey}`);
   }
 
   /** Reads the colours of the page again. */
@@ -143,13 +164,15 @@ export class Timeline {
   }
 
   #gestureState() {
-    const { keys, range } = this.#content;
+    const { keys, range, actions } = this.#content;
     return {
       layout: this.#layout,
       keys,
       bars: this.#bars,
       range,
+      actions,
       canMoveKeys: this.#canMoveKeys,
+      canSelectSwings: this.#canSelectSwings,
       canChangeSwings: this.#canChangeSwings,
     };
   }
@@ -165,13 +188,14 @@ export class Timeline {
         const keys = this.#content.keys;
         const at = keys.indexOf(from);
         const min = (keys[at - 1] ?? -1) + 1;
-        const max = (keys[at + 1] ?? this.#options.nFrames) - 1;
+        const max = (keys[at + 1] ?? this.scale.nFrames) - 1;
         const target = Math.min(max, Math.max(min, to));
         this.show({ draggedKey: done ? null : { from, to: target } });
         if (done && target !== from) this.listeners.moveKey(from, target);
         else this.listeners.scrub(target);
       },
       selectSwing: (bar) => this.listeners.changeSwing(bar, null),
+      selectAction: (action) => this.listeners.selectAction(action),
       changeSwing: (bar, change, done) => {
         this.show({ draggedSwing: done || !change ? null : previewChange(bar, change) });
         if (change) this.#tip.hidden = true; // the label beside the bar is enough
@@ -182,22 +206,35 @@ export class Timeline {
 
   #hover(hit: Hit | null): void {
     const bar = hit?.on === "bar" ? hit.bar : null;
-    const cursors = { key: "pointer", pin: "copy", edge: "ew-resize", lane: "default", bar: "default" };
+    const action = hit?.on === "action" ? hit.action : null;
+    const cursors = {
+      key: "pointer", pin: "copy", edge: "ew-resize", lane: "default", bar: "default", action: "pointer",
+    }; // biome-ignore format: one look
     let cursor: string = hit ? cursors[hit.on] : "default";
     if (hit?.on === "bar" && this.#canChangeSwings) cursor = hit.handle === "middle" ? "move" : "ew-resize";
     if (hit?.on === "key" && this.#canMoveKeys) cursor = "ew-resize";
     this.#canvas.style.cursor = cursor;
-    if (bar !== this.#content.hoveredSwing) this.show({ hoveredSwing: bar });
-    this.#tip.hidden = !bar;
+    if (bar !== this.#content.hoveredSwing || action !== this.#content.hoveredAction)
+      this.show({ hoveredSwing: bar, hoveredAction: action });
+    this.#tip.hidden = !bar && !action;
+    if (action) {
+      const lane = this.#layout.rows.find((each) => each.kind === "actions");
+      this.#placeTip(`${toSentence(action.description)} Click to mark its range`, action.start, lane?.top ?? 0);
+    }
     if (!bar) return;
     const row = this.#layout.rows.find((each) => each.kind === "joint" && each.name === bar.joint);
     const hint = this.#canChangeSwings
       ? " · drag to move, drag an end to change the length, drag up or down to change the strength"
       : "";
     const seconds = ((bar.end - bar.start) / this.#options.fps).toFixed(2);
-    this.#tip.textContent = `${bar.joint}: ${Math.round(bar.angle)}° in ${seconds} s${hint}`;
-    const x = Math.min(this.scale.width - this.#tip.offsetWidth - 4, Math.max(4, this.scale.xOf(bar.start)));
-    this.#tip.style.transform = `translate(${x}px, ${(row?.top ?? 0) - 26}px)`;
+    this.#placeTip(`${bar.joint}: ${Math.round(bar.angle)}° in ${seconds} s${hint}`, bar.start, row?.top ?? 0);
+  }
+
+  /** Shows a text above a lane, from a frame on. */
+  #placeTip(text: string, frame: number, top: number): void {
+    this.#tip.textContent = text;
+    const x = Math.min(this.scale.width - this.#tip.offsetWidth - 4, Math.max(4, this.scale.xOf(frame)));
+    this.#tip.style.transform = `translate(${x}px, ${top - 26}px)`;
   }
 
   #layOut(): void {
@@ -206,7 +243,7 @@ export class Timeline {
       this.#options.groups,
       this.#bars,
       this.#openGroups,
-      true,
+      { hasPins: true, hasActions: this.#options.hasActions },
     );
     const labels = this.#layout.rows.map((row) => {
       const label = laneLabel(row, () => this.#toggle(row.name));
