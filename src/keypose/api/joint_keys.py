@@ -158,6 +158,16 @@ class _JointCurveFitter:
         )
 
     @cached_property
+    def n_moved(self) -> Floats:
+        """The number of joints (P,) that each part moves, at least one."""
+        parents = self.motion.skeleton.parents.tolist()
+        n_carried = np.ones(len(parents))  # with the joint itself
+        for j in range(len(parents) - 1, -1, -1):  # parents come first
+            if parents[j] >= 0:
+                n_carried[parents[j]] += n_carried[j]
+        return np.array([max(1.0, n_carried[part.joint] - part.is_rotation) for part in self.parts])
+
+    @cached_property
     def _quaternions(self) -> Floats:
         channels = self._channels if self.options.rotation == "quaternion" else build_channels(self.motion)
         return channels.rotations
@@ -181,14 +191,18 @@ class _JointCurveFitter:
 def _find_fewest(fitter: _JointCurveFitter, tolerance_mm: float, options: Mapping[str, Any]) -> KeyedMotion:
     """Return the keyed motion with the fewest keys within the tolerance.
 
-    Errors add up from joint to joint, so that each may use only a share of the tolerance at what it carries. All have
-    the same share, the largest found with which the motion is within the tolerance.
+    Errors add up from joint to joint, so that each part may use only a share of the tolerance at what it carries. The
+    more joints a part moves, the smaller its share: in proportion to the inverse square root of their number, which
+    shares out the squared errors of all joints. The shares are the largest found with which the motion is within the
+    tolerance.
     """
     searches = [_PartSearch(fitter, part, tolerance_mm, options) for part in fitter.parts]
+    factors = np.sqrt(fitter.n_moved.max(initial=1.0) / fitter.n_moved)
     low, high, best = 0.0, 2 * START_SHARE, None
     for _ in range(SEARCH_STEPS):
         share = (low + high) / 2
-        keyed = fitter.fit([search.find(share * tolerance_mm) for search in searches])
+        limits = tolerance_mm * np.minimum(share * factors, 1.0)
+        keyed = fitter.fit([search.find(limit) for search, limit in zip(searches, limits.tolist(), strict=True)])
         if fitter.max_error_mm(keyed) <= tolerance_mm:
             low, best = share, keyed
         else:
