@@ -1,6 +1,7 @@
 // The Python module: checks shapes, releases the GIL, calls the kernels. The *_module.cpp files bind the other kernels.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 
@@ -8,6 +9,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <optional>
 
 #include "arguments.hpp"
 #include "kps_module.hpp"
@@ -349,11 +351,12 @@ Out plain_tangents(In1 times, In2 values, bool straight, In1i keys) {
 }
 
 using Tangents = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using Keyed4 = nb::ndarray<double, nb::ndim<4>, nb::c_contig, nb::device::cpu>;
 using Table = nb::ndarray<const std::uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 weights, Table moves, In1i keys,
             Tangents out_rotation_tangents, Tangents in_rotation_tangents, Tangents out_translation_tangents, Tangents in_translation_tangents, double lever_mm, double length_mm,
-            double power, double limit_mm, std::size_t rounds, unsigned threads) {
+            double power, double limit_mm, std::size_t rounds, unsigned threads, std::optional<Keyed4> key_positions, std::optional<In1> key_weights) {
     keypose::PolishProblem problem;
     problem.clip = make_clip(parents, translations, rotations, positions, weights);
     const std::size_t n = keys.shape(0), joints = parents.shape(0);
@@ -380,6 +383,18 @@ Out polish(In1i parents, In3 translations, In3 rotations, In3 positions, In1 wei
     problem.rounds = rounds;
     problem.threads = threads;
     problem.keep_going = keep_going;
+    require(key_positions.has_value() == key_weights.has_value(), "key_positions and key_weights belong together");
+    std::vector<double> key_targets;
+    if (key_positions) {
+        const Keyed4& positions = *key_positions;
+        require(positions.shape(0) == n && positions.shape(1) == 2 && positions.shape(2) == joints && positions.shape(3) == 3,
+                "key_positions must be (K, 2, J, 3)");
+        require(key_weights->shape(0) == n, "key_weights must be (K)");
+        key_targets.assign(positions.data(), positions.data() + positions.size());
+        problem.key_targets = key_targets.data();
+        problem.key_positions = positions.data();
+        problem.key_weights = key_weights->data();
+    }
     problem.worst_mm = new double[n - 1];
     Out worst = adopt(problem.worst_mm, {n - 1});
     bool finished;
@@ -502,9 +517,10 @@ NB_MODULE(_core, m) {
           "Return the tangents (K - 1, 2, C) at the start and the end of the spans between keys.");
     m.def("polish", checked(&polish), "parents"_a, "translations"_a, "rotations"_a, "positions"_a, "weights"_a, "moves"_a, "keys"_a,
           "out_rotation_tangents"_a, "in_rotation_tangents"_a, "out_translation_tangents"_a, "in_translation_tangents"_a, "lever_mm"_a, "length_mm"_a,
-          "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a,
+          "power"_a, "limit_mm"_a, "rounds"_a, "threads"_a, "key_positions"_a = nb::none(), "key_weights"_a = nb::none(),
           "Improve the tangents of curves through keys in place, those of the translations and rotations that move (J, 2); return "
-          "the largest error of each span (K - 1,) in mm.");
+          "the largest error of each span (K - 1,) in mm. key_positions (K, 2, J, 3), second targets of the frames before and after "
+          "each key with key_weights (K,), become the positions of the curves there.");
     m.def("swing_spans", checked(&swing_spans), "rotations"_a, "smoothing"_a, "half_window"_a, "min_frames"_a, "rest_speed"_a,
           "threshold"_a, "cosine"_a,
           "Find the swings and rests of all joints; return (spans of swings, rotation vectors (N, 3), spans of rests), with spans "

@@ -54,6 +54,19 @@ public:
 
     // Polishes the span from key k to the next one.
     void run(std::size_t k) {
+        improve_span(k);
+        if (!p_.key_positions) return;
+        read_tangents(k);
+        for (const bool is_end : {false, true}) {
+            pose(is_end ? to_ - 1 : from_ + 1, tangents_);
+            double* out = p_.key_positions + key_row(is_end);
+            for (std::size_t j = 0; j < c_.joints; ++j, out += 3) out[0] = positions_[j].x, out[1] = positions_[j].y, out[2] = positions_[j].z;
+        }
+    }
+
+private:
+    void improve_span(std::size_t k) {
+        span_ = k;
         from_ = static_cast<std::size_t>(p_.keys[k]), to_ = static_cast<std::size_t>(p_.keys[k + 1]);
         gap_ = static_cast<double>(to_ - from_);
         read_tangents(k);
@@ -75,7 +88,6 @@ public:
         p_.worst_mm[k] = worst_;
     }
 
-private:
     void improve() {
         double damping = initial_damping;
         linearise();
@@ -164,6 +176,16 @@ private:
         }
     }
 
+    // Returns where the frame beside the key at the start or the end of this span is in arrays (n_keys, 2, joints, 3).
+    std::size_t key_row(bool is_end) const { return (2 * (span_ + is_end) + !is_end) * c_.joints * 3; }
+
+    // Returns the weight of the second targets of frame t: those of the start or the end of this span; 0: it has none.
+    double key_weight(std::size_t t, bool is_end) const {
+        return p_.key_targets && t == (is_end ? to_ - 1 : from_ + 1) ? p_.key_weights[span_ + is_end] : 0;
+    }
+
+    V3 key_error(std::size_t j, bool is_end) const { return vector_at(p_.key_targets + key_row(is_end) + j * 3) - positions_[j]; }
+
     V3 position_error(std::size_t t, std::size_t j) const { return vector_at(c_.positions + (t * c_.joints + j) * 3) - positions_[j]; }
 
     // Returns the cost that is minimised. Sets worst_ to the largest error and min_length_ to the minimum length of a
@@ -173,6 +195,13 @@ private:
         const double rotation_weight = 4 * p_.lever_mm * p_.lever_mm;
         for (std::size_t t = from_ + 1; t < to_; ++t) {
             pose(t, tangents);
+            for (const bool is_end : {false, true}) {
+                const double weight = key_weight(t, is_end);
+                for (std::size_t j = 0; j < c_.joints && weight > 0; ++j) {
+                    const V3 e = key_error(j, is_end);
+                    cost += weight * c_.weights[j] * dot(e, e);
+                }
+            }
             for (std::size_t j = 0; j < c_.joints; ++j) {
                 if (c_.weights[j] <= 0) continue;
                 const V3 e = position_error(t, j);
@@ -259,6 +288,12 @@ private:
                 if (p_.power != 2) w *= p_.power / 2 * std::pow(dot(e, e) / scale_, p_.power / 2 - 1);
                 l.weight += w;
                 l.force = l.force + w * e;
+                for (const bool is_end : {false, true}) {
+                    const double weight = key_weight(t, is_end) * c_.weights[j];
+                    if (!(weight > 0)) continue;
+                    l.weight += weight;
+                    l.force = l.force + weight * key_error(j, is_end);
+                }
             }
             if (c_.parents[j] < 0) continue;
             const auto parent = static_cast<std::size_t>(c_.parents[j]);
@@ -342,7 +377,7 @@ private:
     std::vector<double> raw_;
     std::vector<Load> loads_;
     std::vector<double> maps_;
-    std::size_t from_ = 0, to_ = 0;
+    std::size_t span_ = 0, from_ = 0, to_ = 0;
     double length_weight_ = 0, worst_ = 0, min_length_ = 1, scale_ = 1, gap_ = 0, blend_ = 0, a_ = 0, b_ = 0;
 };
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 import tomllib
+from pathlib import Path
 
 import numpy as np
-from benchmarks.measure import HERE, alternate
-from benchmarks.papers.clips import LONG, MIXED, WALK, is_real, label, load_clip
+from benchmarks.measure import DATA, HERE, alternate
+from benchmarks.papers.clips import LONG, MIXED, SWINGS, WALK, is_real, label, load_clip
 from benchmarks.unbake.variants import OURS, OURS_SLERP, POLISHED, PUBLISHED, REMOVED, Cell, ClipVariants, median_cell
 
 import keypose as kp
@@ -15,6 +16,14 @@ import keypose as kp
 FRAMES = 1000
 RATES = (60.0, 120.0)
 TARGET_POLISHED = {90.0: (1.0, 6.0), 95.0: (3.0, 23.0)}  # at 60 frames a second: mean and largest mm
+
+SMOOTH_REMOVED = 95.0
+TUNED_CLIPS = tuple((f"cmu120/{name}.bvh", 60.0) for name in (*LONG, "09_01"))
+OTHER_NAMES = ("01_13", "02_02", "05_01", "06_04", "08_03", "102_19")
+OTHER_CLIPS = (
+    *((f"cmu120/swings/{name}.bvh", 120.0) for name in SWINGS),
+    *((f"cmu30-more/{name}.bvh.gz", 30.0) for name in OTHER_NAMES),
+)
 
 Cells = dict[float, dict[str, list[Cell]]]  # by percent removed, by variant: one for each clip
 
@@ -24,7 +33,7 @@ def run() -> dict[str, float]:
     if absent:
         print(f"   NOT MEASURED: {', '.join(map(label, absent))} absent, set KEYPOSE_TEST_DATA")
         return dict.fromkeys(tomllib.loads((HERE / "unbake" / "expected.toml").read_text()), math.nan)
-    figures = _measure_times()
+    figures = _measure_times() | _measure_smoothness()
     for fps in RATES:
         keys, values, poses = _measure_clips(fps)
         _print_table(f"{fps:g} frames a second, equal numbers of keys", keys)
@@ -65,6 +74,44 @@ def _measure_clips(fps: float) -> tuple[Cells, Cells, Cells]:
                 for variant, cell in cells.items():
                     table[removed].setdefault(variant, []).append(cell)
     return at_keys, at_values, at_poses
+
+
+def _measure_smoothness() -> dict[str, float]:
+    """Measure the acceleration at keys and what it costs to limit it; the options were tuned on the first clips."""
+    figures: dict[str, float] = {}
+    print(f"\n   smooth curves, {SMOOTH_REMOVED:g} % removed: acceleration at keys over the capture's, and mean/max mm")
+    print(f"   {'clip':<26}{'fps':>5}{'keys':>6}{'not smooth':>22}{'default':>22}{'smooth':>22}")
+    for group, clips in (("tuned", TUNED_CLIPS), ("other", OTHER_CLIPS)):
+        ratios, mean_ratios, default_mean_ratios, max_ratios = [], [], [], []
+        for path, fps in clips:
+            motion = kp.load(DATA / path).at_fps(fps)[:FRAMES]
+            keys = max(3, round((1 - SMOOTH_REMOVED / 100) * motion.n_frames))
+            selection = kp.unbake(motion, keys=keys, smooth=False, residual=False).keys
+            plain, default, smooth = (
+                kp.score(motion, kp.unbake(motion, selection, smooth=each, residual=False))
+                for each in (False, None, True)
+            )
+            texts = [
+                f"{each.key_acceleration:.2f} {each.mean_mm:.2f}/{each.max_mm:.1f}" for each in (plain, default, smooth)
+            ]
+            print(
+                f"   {Path(path).name.partition('.')[0][:25]:<26}{fps:>5g}{keys:>6}"
+                + "".join(f"{text:>22}" for text in texts)
+            )
+            ratios.append(smooth.key_acceleration)
+            mean_ratios.append(smooth.mean_mm / plain.mean_mm)
+            default_mean_ratios.append(default.mean_mm / plain.mean_mm)
+            max_ratios.append(default.max_mm / plain.max_mm)
+        median, largest = float(np.median(mean_ratios)), max(mean_ratios)
+        print(f"   {group}: smooth at most {max(ratios):.2f} times the acceleration")
+        print(f"   mean error {median:.3f} times as large in the median clip, {largest:.2f} in the worst one")
+        figures |= {
+            f"smooth_acceleration_{group}_clips": max(ratios),
+            f"smooth_over_plain_mean_mm_{group}_clips": median,
+            f"default_over_plain_mean_mm_{group}_clips": max(default_mean_ratios),
+            f"default_over_plain_max_mm_{group}_clips": max(max_ratios),
+        }
+    return figures
 
 
 def _print_table(title: str, table: Cells) -> None:

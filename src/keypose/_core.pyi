@@ -135,6 +135,8 @@ def polish(
     limit_mm: float,
     rounds: int,
     threads: int,
+    key_positions: NDArray[float64] | None = None,
+    key_weights: NDArray[float64] | None = None,
 ) -> NDArray[float64]: ...
 def swing_spans(
     rotations: NDArray[float64],

@@ -163,3 +163,8 @@ def distances(points: Floats, others: Floats) -> Floats:
     offsets = others - points
     lengths: Floats = np.sqrt(np.einsum("...k,...k->...", offsets, offsets))
     return lengths
+
+
+def accelerations(world_positions: Floats, frames: Ints) -> Floats:
+    """Return the second differences (N, J, 3) of positions (T, J, 3) at inner ``frames`` (N,), per frame squared."""
+    return world_positions[frames - 1] - 2 * world_positions[frames] + world_positions[frames + 1]

@@ -297,7 +297,6 @@ def _acceleration_ratio(original: Motion, rebuilt: Motion, keys: Ints) -> float 
         return None
     sizes = []
     for motion in (rebuilt, original):
-        world = motion.world_positions()
-        bends = world[inner - 1] - 2 * world[inner] + world[inner + 1]
+        bends = kinematics.accelerations(motion.world_positions(), inner)
         sizes.append(float(np.linalg.norm(bends, axis=-1).mean()))
     return sizes[0] / sizes[1] if original.mm_per_unit * sizes[1] > MIN_ACCELERATION_MM else None

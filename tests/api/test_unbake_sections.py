@@ -11,7 +11,7 @@ import pytest
 
 import keypose as kp
 from keypose import _core
-from keypose.curves.keyed_motion import build_curve_options
+from keypose.api.method_input import build_curve_options
 from keypose.errors import OptionError
 from keypose.model import Ladder
 from support.errors import raises
@@ -109,7 +109,7 @@ def test_too_few_keys_for_sections(motion: kp.Motion, section_sizes: list[int]) 
     with raises(OptionError, code="no_selection"):
         _search(motion, 12, pins=[4, 9, 50, 90, 100, 119, 200, 241, 300])
     section_sizes.clear()
-    curve_options = build_curve_options(motion.skeleton, "bezier", "quaternion", False, 0.0, None, None, 1)
+    curve_options = build_curve_options(motion.skeleton, "bezier", "quaternion", False, 0.0, None, None, 1, False)
     key_ladder = unbake_module._search_ladder(motion, curve_options, 14, {"max_gap_frames": 30})
     assert section_sizes[-1] == motion.n_frames and key_ladder.counts.tolist() == [14]
 

@@ -9,8 +9,16 @@ import pytest
 
 import keypose as kp
 from keypose import _core
-from keypose.curves.cubic_fit import build_channels
-from keypose.curves.keyed_motion import LEVER_MM, MAX_POLISHED_CHAIN, Polisher, build_keyed_motion, joint_weights
+from keypose.curves.cubic_fit import build_channels, leaf_joints
+from keypose.curves.keyed_motion import (
+    LEVER_MM,
+    MAX_KEY_ACCELERATION,
+    MAX_POLISHED_CHAIN,
+    SMOOTH_COST,
+    Polisher,
+    build_keyed_motion,
+    joint_weights,
+)
 from keypose.metrics import position_errors_mm
 from keypose.model import SpanPosition
 from keypose.rotations import exp
@@ -31,12 +39,15 @@ def build_motion(frames: int, seed: int, moving_joints: tuple[int, ...] = (0,)) 
 
 @pytest.mark.one_python
 @pytest.mark.parametrize("moving_joints", [(0,), (0, 1, 3), ()])
-@pytest.mark.parametrize("seed", [1, 2])
-def test_the_slow_twin_finds_nothing_better(seed, moving_joints):
+@pytest.mark.parametrize(("seed", "key_weights"), [(1, None), (2, None), (2, (5.0, 2.0))])
+def test_the_slow_twin_finds_nothing_better(seed, moving_joints, key_weights):
     motion = build_motion(9, seed, moving_joints)
     channels, mm = build_channels(motion), motion.mm_per_unit
     plain = build_keyed_motion(motion, np.array([0, 8], np.int32))
     weights = np.array([1.0, 2.0, 3.0, 0.5])
+    key_positions = mm * motion.world_positions()[[[0, 1], [7, 8]]]
+    key_positions[[0, 1], [1, 0]] += np.random.default_rng(seed).normal(scale=30.0, size=(2, 4, 3))
+    key_targets = None if key_weights is None else key_positions[[0, 1], [1, 0]]
     rotation_tangents = [np.array(plain.rotations.out_tangents), np.array(plain.rotations.in_tangents)]
     translation_tangents = [
         np.array(plain.translations.out_tangents) * mm,
@@ -48,7 +59,8 @@ def test_the_slow_twin_finds_nothing_better(seed, moving_joints):
         return np.stack((out_tangents, np.concatenate((rotation_tangents[1][1], translation_tangents[1][1]), axis=1)))
 
     def cost(at: np.ndarray) -> float:
-        return float(np.sum(twin.residuals(motion, channels, 0, 8, at, LEVER_MM, weights) ** 2))
+        terms = twin.residuals(motion, channels, 0, 8, at, LEVER_MM, weights, key_targets, key_weights)
+        return float(np.sum(terms**2))
 
     before = join_tangents()
     _core.polish(
@@ -67,8 +79,10 @@ def test_the_slow_twin_finds_nothing_better(seed, moving_joints):
         np.inf,
         60,
         1,
+        None if key_weights is None else key_positions,
+        None if key_weights is None else np.array(key_weights),
     )
-    best = twin.polish(motion, channels, 0, 8, before, LEVER_MM, weights, rounds=10)
+    best = twin.polish(motion, channels, 0, 8, before, LEVER_MM, weights, key_targets, key_weights, rounds=10)
     assert cost(join_tangents()) < 0.999 * cost(before)
     assert cost(join_tangents()) < 1.02 * cost(best)
 
@@ -118,6 +132,69 @@ def test_the_error_of_a_span_alone_is_that_of_the_whole():
     errors = position_errors_mm(motion, polish.polish(build_keyed_motion(motion, keys), limit_mm=20.0).sample())
     for a, b in pairwise(keys.tolist()):
         assert polish.span_error_mm(a, b, 20.0) == pytest.approx(errors[a : b + 1].max(), rel=1e-9, abs=1e-9)
+
+
+def test_the_positions_beside_keys_are_those_of_the_curves():
+    motion = walk()
+    keyed = build_keyed_motion(motion, np.array([0, 1, 20, 22, 60, 239], np.int32))
+    polisher, positions = Polisher(motion, build_channels(motion)), np.zeros((6, 2, motion.n_joints, 3))
+    polisher._improve(slice(None), keyed.keys, keyed.rotations, keyed.translations, np.inf, 0, positions, np.zeros(6))
+    world = motion.mm_per_unit * keyed.sample().world_positions()
+    np.testing.assert_allclose(positions[1:, 0], world[keyed.keys[1:] - 1], atol=1e-9)
+    np.testing.assert_allclose(positions[:-1, 1], world[keyed.keys[:-1] + 1], atol=1e-9)
+
+
+@pytest.mark.parametrize("options", [{}, {"polish": False}, {"rotation": "euler"}])
+def test_smooth_curves_accelerate_little_at_keys(options):
+    motion = kp.demo_motion(fps=60)[:480]
+    plain, smooth = (
+        kp.score(motion, kp.unbake(motion, keys=16, smooth=each, residual=False, **options)) for each in (False, True)
+    )
+    assert plain.key_acceleration > 1.5 and smooth.key_acceleration <= MAX_KEY_ACCELERATION
+    assert plain.mean_mm < smooth.mean_mm < 2 * plain.mean_mm
+
+
+def test_curves_with_few_keys_are_smooth_by_default_if_that_costs_little():
+    motion = kp.demo_motion(fps=60)[:480]
+    few, many = (kp.select(motion, keys=n, cost="inbetween") for n in (28, 36))
+    plain, smooth, default = (kp.unbake(motion, few, smooth=each, residual=False) for each in (False, True, None))
+    assert default.rotations.out_tangents.tobytes() == smooth.rotations.out_tangents.tobytes()
+    before, after = kp.score(motion, plain), kp.score(motion, default)
+    assert before.key_acceleration > MAX_KEY_ACCELERATION >= after.key_acceleration
+    assert after.mean_mm < SMOOTH_COST * before.mean_mm and after.max_mm <= before.max_mm * (1 + 1e-9)
+    plain, default = (kp.unbake(motion, many, smooth=each, residual=False) for each in (False, None))
+    assert default.rotations.out_tangents.tobytes() == plain.rotations.out_tangents.tobytes()  # 92.5 % removed
+    jerky = (0, 200, 479)  # smooth curves would be much farther off
+    plain, default = (kp.unbake(motion, jerky, smooth=each, residual=False) for each in (False, None))
+    assert default.rotations.out_tangents.tobytes() == plain.rotations.out_tangents.tobytes()
+
+
+@pytest.mark.parametrize(("options", "factor"), [({}, 0.9), ({"polish": False}, 1.0)])
+def test_smooth_curves_stay_within_a_tolerance(options, factor):
+    motion = kp.demo_motion(fps=60)[:480]
+    scores = [
+        kp.score(motion, kp.unbake(motion, tolerance_mm=60.0, smooth=each, residual=False, **options))
+        for each in (False, True)
+    ]
+    assert scores[1].max_mm <= 60.0 and scores[1].key_acceleration <= factor * scores[0].key_acceleration
+
+
+def test_jumps_of_leaf_joints_become_smaller():
+    motion = kp.demo_motion(fps=60)[:480]
+    leaves = np.flatnonzero(leaf_joints(motion.skeleton))
+    plain, smooth = (kp.unbake(motion, keys=16, smooth=each, residual=False).rotations for each in (False, True))
+    jumps = [np.linalg.norm((each.out_tangents - each.in_tangents)[1:-1][:, leaves]) for each in (plain, smooth)]
+    assert jumps[1] < 0.7 * jumps[0]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"interpolation": "linear"}, {"interpolation": "natural"}, {"shared_tangents": True}, {"jump_penalty": 0.1}],
+)
+def test_only_free_tangents_can_be_made_smooth(options):
+    with raises(kp.OptionError, option="smooth", value=True):
+        kp.unbake(walk(), keys=9, smooth=True, **options)
+    assert kp.unbake(walk(), keys=9, smooth=False, **options).n_keys == 9
 
 
 def test_quaternions_between_keys_stay_long():

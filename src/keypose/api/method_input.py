@@ -1,5 +1,5 @@
 """Convert a motion and options (joints, ranges, pins, contacts, gaps) to the input of a method: features or edge
-costs."""
+costs; check options of curves."""
 
 from __future__ import annotations
 
@@ -11,16 +11,26 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from keypose.arrays import Ints, runs
-from keypose.curves.cubic_fit import compute_inbetween_costs
+from keypose.curves.cubic_fit import ROTATION_KINDS, compute_inbetween_costs
+from keypose.curves.keyed_motion import INTERPOLATIONS, MAX_POLISHED_CHAIN, CurveOptions
 from keypose.errors import OptionError
 from keypose.extremes import find_extremes
 from keypose.features import JointNames, body_root, build_array_features, compute_features
 from keypose.kinematics import heights_above
 from keypose.methods import METHODS, Method
-from keypose.methods.salient import default_gap_frames
-from keypose.model import EdgeCosts, Features, InbetweenCosts, Motion
-from keypose.options import PIN_WORDS, MethodOptions, SelectOptions, check_option_int, check_option_number
-from keypose.validation import check_int
+from keypose.methods.salient import MAX_THREADS, available_cores, default_gap_frames
+from keypose.model import EdgeCosts, Features, InbetweenCosts, Motion, Skeleton
+from keypose.options import (
+    PIN_WORDS,
+    Interpolation,
+    MethodOptions,
+    RotationKind,
+    SelectOptions,
+    UnbakeOptions,
+    check_option_int,
+    check_option_number,
+)
+from keypose.validation import check_bool, check_choice, check_int
 
 Source: TypeAlias = Motion | Features | EdgeCosts | InbetweenCosts | ArrayLike
 
@@ -302,3 +312,58 @@ def try_gaps(
         yield result
         if not _needs_wider_gap(keys_of(result), gap, motion.fps):
             return
+
+
+def build_curve_options(
+    skeleton: Skeleton,
+    interpolation: Interpolation,
+    rotation: RotationKind,
+    shared_tangents: bool,
+    jump_penalty: float,
+    polish: bool | None,
+    polish_weights: Mapping[str, float] | None,
+    threads: int | None,
+    smooth: bool | None,
+) -> CurveOptions:
+    """Return checked options; polish is on by default where it is possible."""
+    check_choice("interpolation", interpolation, INTERPOLATIONS)
+    check_choice("rotation", rotation, ROTATION_KINDS)
+    shared = check_bool("shared_tangents", shared_tangents)
+    penalty = check_option_number(UnbakeOptions, "jump_penalty", jump_penalty)
+    if interpolation != "bezier":
+        for name, is_given in (("shared_tangents", shared), ("jump_penalty", penalty > 0)):
+            if is_given:
+                raise OptionError("only interpolation bezier has free tangents", option=name)
+    has_free_tangents = interpolation == "bezier" and rotation == "quaternion" and not shared and not penalty
+    can_polish = has_free_tangents and _chain_length(skeleton) <= MAX_POLISHED_CHAIN
+    if polish is not None and check_bool("polish", polish) and not can_polish:
+        needed = "interpolation bezier, rotation quaternion and free tangents"
+        if has_free_tangents:
+            needed = f"chains of at most {MAX_POLISHED_CHAIN} joints"
+        raise OptionError(f"needs {needed}", option="polish", value=True)
+    if polish_weights is not None and (polish is False or not can_polish):
+        raise OptionError("curves are not polished here, so weights have no effect", option="polish_weights")
+    if smooth is not None and check_bool("smooth", smooth) and (interpolation != "bezier" or shared or penalty):
+        expected = "interpolation bezier, without shared_tangents and jump_penalty"
+        raise OptionError("sets the tangents at keys itself", option="smooth", value=True, expected=expected)
+    cores = (
+        available_cores() if threads is None else min(check_option_int(UnbakeOptions, "threads", threads), MAX_THREADS)
+    )
+    return CurveOptions(
+        interpolation,
+        rotation,
+        shared,
+        penalty,
+        can_polish if polish is None else polish,
+        polish_weights,
+        cores,
+        smooth,
+    )
+
+
+def _chain_length(skeleton: Skeleton) -> int:
+    """Return the number of joints on the longest way from a root."""
+    lengths: list[int] = []
+    for parent in skeleton.parents.tolist():
+        lengths.append(1 + (lengths[parent] if parent >= 0 else 0))
+    return max(lengths)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from keypose.api.key_count import auto_tolerance, select_automatically
+from keypose.api.method_input import build_curve_options
 from keypose.api.select import build_auto_measure, ladder, refine_table
 from keypose.api.unbake import unbake
 from keypose.arrays import Ints, runs
@@ -18,8 +19,9 @@ from keypose.clip_edit.display_data import DisplaySpace, Face, compute_display_s
 from keypose.clip_edit.field_checks import check_frames
 from keypose.clip_edit.selection_spec import CurveSpec, KeyedSpec, MethodSpec, SelectionSpec, tolerance_specs
 from keypose.curves.capture_faults import describe_faults, find_spikes, remove_flips, without_spike_warnings
-from keypose.curves.keyed_motion import CurveFitter, add_residual, build_curve_options
+from keypose.curves.keyed_motion import CurveFitter, add_residual
 from keypose.errors import OptionError, format_count
+from keypose.extremes import Extreme, find_extremes
 from keypose.library.canonical import canonical_body
 from keypose.methods.refine import RefineRow
 from keypose.methods.salient import available_cores
@@ -79,6 +81,11 @@ class ClipEditor:
         return remove_flips(self.motion)
 
     @cached_property
+    def extremes(self) -> tuple[Extreme, ...]:
+        """The extremes of the clip without its flips."""
+        return find_extremes(self.motion_without_flips)
+
+    @cached_property
     def display_space(self) -> DisplaySpace:
         """Coordinate system in which the clip and everything derived from it is shown."""
         return compute_display_space(self.motion)
@@ -112,14 +119,19 @@ class ClipEditor:
     def fit_keys(self, spec: KeyedSpec, *, polish: bool = True) -> KeyedMotion:
         """Return ``kp.unbake(motion, frames, ..., residual=False)`` with the keys and curves of ``spec``, cached.
 
-        Without ``polish`` keys that all joints share get quick curves, unless the spec sets it.
+        Without ``polish`` keys that all joints share get quick curves, which are not smooth, unless the spec sets it.
         """
         key = ("keyed", spec.keyed_key(), check_bool("polish", polish))
         if spec.joint_keys is not None:
             options = {**spec.joint_keys.unbake_options(), **spec.curve_options()}
             return self.cache.get_or_make(key[:2], lambda: unbake(self.motion, residual=False, **options))
         keys = parse_frames(check_frames("frames", spec.frames), self.motion.n_frames, "frames")
-        return self.cache.get_or_make(key, lambda: self._fitter(spec, polish=polish).fit(keys))
+
+        def fit() -> KeyedMotion:
+            fitter = self._fitter(spec, polish=polish)
+            return fitter.smooth(fitter.fit(keys))
+
+        return self.cache.get_or_make(key, fit)
 
     def fit_keys_with_residual(self, spec: KeyedSpec) -> KeyedMotion:
         """Return ``kp.unbake(motion, frames, ...)``, cached: polished, with the residual."""
@@ -193,9 +205,13 @@ class ClipEditor:
 
     def _keys_within(self, keys: Ints, tolerance: float, curves: CurveSpec) -> tuple[int, ...]:
         """Return the keys if there are any and their curves are within the tolerance; else none."""
+        if not len(keys):
+            return ()
         fitter = self._fitter(curves)
-        is_within = len(keys) > 0 and fitter.max_error_mm(fitter.fit(keys)) <= tolerance
-        return tuple(keys.tolist()) if is_within else ()
+        keyed = fitter.fit(keys)
+        if curves.smooth:  # by default, smooth curves have no larger error
+            keyed = fitter.smooth(keyed)
+        return tuple(keys.tolist()) if fitter.max_error_mm(keyed) <= tolerance else ()
 
     def _select_first_within(
         self, specs: Sequence[SelectionSpec], tolerance: float, curves: CurveSpec, above_count: int
@@ -231,7 +247,7 @@ class ClipEditor:
         options["interpolation"] = options["interpolation"] or CurveOptions.interpolation
         options["rotation"] = options["rotation"] or CurveOptions.rotation
         if not polish and options["polish"] is None and options["polish_weights"] is None:
-            options["polish"] = False
+            options["polish"] = options["smooth"] = False
         return self._fitters.get_or_make(
             (curves.curve_key(), options["polish"]),
             lambda: CurveFitter(motion, build_curve_options(motion.skeleton, **options, threads=available_cores())),

@@ -7,30 +7,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from keypose import _core
+from keypose import _core, kinematics
 from keypose.arrays import Floats, Ints, freeze
 from keypose.curves.cubic_fit import (
-    ROTATION_KINDS,
     Channels,
     build_channels,
     compute_inbetween_costs,
     error_scale,
     fit_cubics,
     fit_natural_spline,
+    leaf_joints,
 )
 from keypose.errors import OptionError, UnknownJoint
 from keypose.extremes import Extreme, find_extremes, mark_extremes
 from keypose.kinematics import distances
-from keypose.methods.salient import MAX_THREADS, available_cores
 from keypose.model import Curves, KeyedMotion, Motion, Residual, Skeleton
-from keypose.options import Interpolation, RotationKind, UnbakeOptions, check_option_int, check_option_number
+from keypose.options import Interpolation, RotationKind
 from keypose.rotations import conjugate, log, multiply, rotate
-from keypose.validation import check_bool, check_choice, check_number
+from keypose.validation import check_number
 
 INTERPOLATIONS: tuple[Interpolation, ...] = get_args(Interpolation)
 
@@ -43,6 +42,18 @@ ITERATIONS = 6
 MAX_POLISHED_CHAIN = 100  # joints, as the time of polish grows with the cube of their number
 POWER = 2.5  # exponent of errors: a little above 2, so that the largest errors are reduced, too
 DEFAULT_WEIGHTS = {"feet": 3.0}
+
+# Where curves have few keys, their tangents fit the frames between keys at the expense of jerks at keys.
+MAX_KEY_ACCELERATION = 1.2  # mean acceleration of smooth curves at keys over that of the capture
+SMOOTH_SHARE = 0.07  # of the frames are keys: with more, curves are smooth by default only if they are asked to be
+SMOOTH_COST = 1.15  # factor of the mean error at most for which curves are smooth by default
+# Weights of the acceleration at a key in the polish, relative to the error of a frame: the first, the factor from one
+# to the next, and how many are tried by default and where curves must be smooth.
+FIRST_SMOOTH_WEIGHT, SMOOTH_WEIGHT_GROWTH, SMOOTH_TRIES, MAX_SMOOTH_TRIES = 4.0, 1.5, 10, 24
+SMOOTH_ITERATIONS = 2  # of polish with each weight
+TARGET_ACCELERATION = 0.5  # relative to the capture's: polish only partly reaches it
+LEAF_PENALTY = 0.01  # of jumps of tangents
+SMOOTH_PENALTIES = (1e-4, 3e-4, 1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3)  # of jumps of tangents, where nothing is polished
 
 
 def build_keyed_motion(
@@ -174,6 +185,7 @@ class Polisher:
         )
         self._weights = joint_weights(motion.skeleton, weights)
         self._moves = np.stack([_find_moving_joints(values) for values in self._frames[:2]], axis=1)
+        self._is_leaf = leaf_joints(motion.skeleton)
         self._threads = threads
         self._span_errors: dict[tuple[int, int], float] = {}
 
@@ -189,6 +201,42 @@ class Polisher:
         )
         return replace(keyed, rotations=rotations, translations=translations)
 
+    def smooth(self, keyed: KeyedMotion, *, limit_mm: float, n_tries: int = SMOOTH_TRIES) -> KeyedMotion:
+        """Return polished curves ``keyed`` with tangents such that joints do not accelerate too much at keys.
+
+        The acceleration at keys is at most ``MAX_KEY_ACCELERATION`` times that of the capture, unless errors would grow
+        beyond ``limit_mm``. Tangents on both sides of a key are moved towards each other, by the positions of the
+        joints in the frames beside it, with a weight that grows until that is reached.
+        """
+        keys = keyed.keys
+        inner, captured = keys[1:-1], self._frames[2]
+        if not len(inner) or not keyed.is_cubic:
+            return keyed
+        capture_bends = kinematics.accelerations(captured, inner)
+        max_bend = MAX_KEY_ACCELERATION * np.linalg.norm(capture_bends, axis=-1).mean()
+        rotations, translations = self._soften_leaves(keyed), keyed.translations
+        key_positions, weights = np.zeros((len(keys), 2, *captured.shape[1:])), np.zeros(len(keys))
+        weight, iterations = FIRST_SMOOTH_WEIGHT, 0  # the first pass only computes positions
+        for _ in range(1 + n_tries):
+            rotations, translations, _ = self._improve(
+                slice(None), keys, rotations, translations, limit_mm, iterations, key_positions, weights
+            )
+            bends = key_positions[1:-1].sum(axis=1) - 2 * captured[inner]
+            if np.linalg.norm(bends, axis=-1).mean() <= max_bend:
+                break
+            key_positions[1:-1] -= (bends - TARGET_ACCELERATION * capture_bends)[:, None] / 2
+            weights[1:-1], iterations = weight, SMOOTH_ITERATIONS
+            weight *= SMOOTH_WEIGHT_GROWTH
+        return replace(keyed, rotations=rotations, translations=translations)
+
+    def _soften_leaves(self, keyed: KeyedMotion) -> Curves:
+        """Return the rotations with a penalty on jumps of the tangents of leaf joints, which are not polished."""
+        tangents = _copy_tangents(keyed.rotations)
+        leaves = fit_cubics(self._channels.rotations[:, self._is_leaf], keyed.keys, jump_penalty=LEAF_PENALTY)
+        for own, fitted in zip(tangents, _copy_tangents(leaves), strict=True):
+            own[:, self._is_leaf] = fitted
+        return Curves(keyed.rotations.values, freeze(tangents[1]), freeze(tangents[0]))
+
     def span_error_mm(self, start: int, stop: int, limit_mm: float) -> float:
         """Return the largest error of the polished span between two keys, in mm; cached."""
         if (start, stop) not in self._span_errors:
@@ -200,9 +248,21 @@ class Polisher:
         return self._span_errors[start, stop]
 
     def _improve(
-        self, frames: slice, keys: Ints, rotations: Curves, translations: Curves, limit_mm: float
+        self,
+        frames: slice,
+        keys: Ints,
+        rotations: Curves,
+        translations: Curves,
+        limit_mm: float,
+        iterations: int = ITERATIONS,
+        key_positions: Floats | None = None,
+        key_weights: Floats | None = None,
     ) -> tuple[Curves, Curves, Floats]:
-        """Return the polished curves of these frames, from the first of which ``keys`` count, and their errors."""
+        """Return the polished curves of these frames, from the first of which ``keys`` count, and their errors.
+
+        ``key_positions`` (K, 2, J, 3) are second targets of the frames before and after each key, with ``key_weights``
+        (K,); they become the positions of the curves there.
+        """
         rotation_tangents, translation_tangents = _copy_tangents(rotations), _copy_tangents(translations, self._mm)
         captured_translations, captured_rotations, captured_positions = (values[frames] for values in self._frames)
         max_errors = _core.polish(
@@ -219,8 +279,10 @@ class Polisher:
             LENGTH_MM,
             POWER,
             limit_mm,
-            ITERATIONS,
+            iterations,
             self._threads,
+            key_positions,
+            key_weights,
         )
         file_tangents = [freeze(tangents / self._mm) for tangents in translation_tangents]
         return (
@@ -257,14 +319,6 @@ def joint_weights(skeleton: Skeleton, weights: Mapping[str, float] | None) -> Fl
     return factors
 
 
-def _chain_length(skeleton: Skeleton) -> int:
-    """Return the number of joints on the longest way from a root."""
-    lengths: list[int] = []
-    for parent in skeleton.parents.tolist():
-        lengths.append(1 + (lengths[parent] if parent >= 0 else 0))
-    return max(lengths)
-
-
 @dataclass(frozen=True)
 class CurveOptions:
     """How curves are fitted through keys."""
@@ -276,17 +330,32 @@ class CurveOptions:
     polish: bool
     polish_weights: Mapping[str, float] | None
     threads: int
+    smooth: bool | None = False
 
     @property
     def search_interpolation(self) -> str:
         """Return the in-betweens of the error by which keys are selected."""
         return "linear" if self.interpolation == "linear" else "bezier"
 
+    def may_smooth(self, n_keys: int, n_frames: int) -> bool:
+        """Return whether curves through so many keys may be made smooth: by default polished ones with few keys."""
+        if self.smooth is None:
+            return self.polish and n_keys <= SMOOTH_SHARE * n_frames
+        return self.smooth
+
     @property
     def is_search_curve(self) -> bool:
         """Return whether the fitted curves are, except for polish, those of the error by which keys are selected."""
         is_free = not self.shared_tangents and not self.jump_penalty
         return self.interpolation != "natural" and self.rotation == "quaternion" and is_free
+
+
+class _Measures(NamedTuple):
+    """Errors of curves, in mm or in file units, and whether joints accelerate little enough at keys."""
+
+    mean_mm: float
+    max_mm: float
+    is_smooth: bool
 
 
 class CurveFitter:
@@ -326,6 +395,52 @@ class CurveFitter:
         if limit_mm is None:
             limit_mm = float(self._span_costs.span_costs(keys).max(initial=0.0))
         return self._polisher.polish(keyed, limit_mm=limit_mm)
+
+    def smooth(self, keyed: KeyedMotion, tolerance_mm: float | None = None) -> KeyedMotion:
+        """Return ``keyed``, which ``fit`` returned, or as smooth curves if the options ask for them.
+
+        By default they are smooth if there are few keys, which have been polished, and if that costs little: the
+        largest error does not grow. Otherwise only a tolerance limits it.
+        """
+        if not self._options.may_smooth(keyed.n_keys, keyed.n_frames):
+            return keyed
+        plain, polisher = self._measure(keyed), self._polisher
+        if plain.is_smooth:
+            return keyed
+        limit_mm = np.inf if tolerance_mm is None else tolerance_mm
+        if polisher is None:
+            return self._smooth_by_penalty(keyed, limit_mm)
+        smooth = polisher.smooth(keyed, limit_mm=plain.max_mm)
+        measures = self._measure(smooth)
+        if self._options.smooth is None:
+            return smooth if measures.is_smooth and measures.mean_mm <= SMOOTH_COST * plain.mean_mm else keyed
+        if not measures.is_smooth:
+            smooth = polisher.smooth(keyed, limit_mm=limit_mm, n_tries=MAX_SMOOTH_TRIES)
+        return smooth if self._measure(smooth).is_smooth else self._smooth_by_penalty(smooth, limit_mm)
+
+    def _smooth_by_penalty(self, keyed: KeyedMotion, limit_mm: float) -> KeyedMotion:
+        """Return curves with as low a penalty for jumps of tangents as makes them smooth, or the highest within the
+        limit, or ``keyed``."""
+        result = keyed
+        for penalty in SMOOTH_PENALTIES:
+            curves = build_keyed_motion(self._motion, keyed.keys, "bezier", self._channels, jump_penalty=penalty)
+            measures = self._measure(curves)
+            if measures.max_mm > limit_mm:
+                break
+            result = replace(keyed, translations=curves.translations, rotations=curves.rotations)
+            if measures.is_smooth:
+                break
+        return result
+
+    def _measure(self, keyed: KeyedMotion) -> _Measures:
+        positions, captured = keyed.sample().world_positions(), self._motion.world_positions()
+        errors = error_scale(self._motion) * distances(captured, positions)
+        inner = keyed.keys[(keyed.keys > 0) & (keyed.keys < keyed.n_frames - 1)]
+        bend, captured_bend = (
+            float(np.linalg.norm(kinematics.accelerations(each, inner), axis=-1).mean()) if len(inner) else 0.0
+            for each in (positions, captured)
+        )
+        return _Measures(float(errors.mean()), float(errors.max()), bend <= MAX_KEY_ACCELERATION * captured_bend)
 
     def fit_within(self, keys: Ints, tolerance_mm: float) -> KeyedMotion | None:
         """Return the keyed motion if no sampled joint exceeds the tolerance; else None."""
@@ -369,39 +484,3 @@ class CurveFitter:
         """Return the largest error of any joint in each frame of the sampled motion, (T,)."""
         errors = distances(self._motion.world_positions(), keyed.sample().world_positions())
         return np.asarray(error_scale(self._motion) * errors.max(axis=1))
-
-
-def build_curve_options(
-    skeleton: Skeleton,
-    interpolation: Interpolation,
-    rotation: RotationKind,
-    shared_tangents: bool,
-    jump_penalty: float,
-    polish: bool | None,
-    polish_weights: Mapping[str, float] | None,
-    threads: int | None,
-) -> CurveOptions:
-    """Return checked options; polish is on by default where it is possible."""
-    check_choice("interpolation", interpolation, INTERPOLATIONS)
-    check_choice("rotation", rotation, ROTATION_KINDS)
-    shared = check_bool("shared_tangents", shared_tangents)
-    penalty = check_option_number(UnbakeOptions, "jump_penalty", jump_penalty)
-    if interpolation != "bezier":
-        for name, is_given in (("shared_tangents", shared), ("jump_penalty", penalty > 0)):
-            if is_given:
-                raise OptionError("only interpolation bezier has free tangents", option=name)
-    has_free_tangents = interpolation == "bezier" and rotation == "quaternion" and not shared and not penalty
-    can_polish = has_free_tangents and _chain_length(skeleton) <= MAX_POLISHED_CHAIN
-    if polish is not None and check_bool("polish", polish) and not can_polish:
-        needed = "interpolation bezier, rotation quaternion and free tangents"
-        if has_free_tangents:
-            needed = f"chains of at most {MAX_POLISHED_CHAIN} joints"
-        raise OptionError(f"needs {needed}", option="polish", value=True)
-    if polish_weights is not None and (polish is False or not can_polish):
-        raise OptionError("curves are not polished here, so weights have no effect", option="polish_weights")
-    cores = (
-        available_cores() if threads is None else min(check_option_int(UnbakeOptions, "threads", threads), MAX_THREADS)
-    )
-    return CurveOptions(
-        interpolation, rotation, shared, penalty, can_polish if polish is None else polish, polish_weights, cores
-    )
