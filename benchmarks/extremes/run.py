@@ -15,7 +15,8 @@ from benchmarks.search.clips import Clip, all_clips, half_of, is_data_present, l
 import keypose as kp
 from keypose.arrays import Floats
 from keypose.curves.capture_faults import remove_flips
-from keypose.extremes import find_extremes
+from keypose.extremes import find_extremes, is_of_leading_part
+from keypose.options import LeadingPart
 
 HALF = 1  # of the subjects; limits were tuned on the other half
 STEP = 8  # one clip in so many of those without labels
@@ -31,6 +32,8 @@ WALKS = {
     1: "02_02 07_01 07_03 07_04 07_06 07_07 07_09 07_10 08_03 08_04 08_07 08_08 08_09 08_10 16_15 16_21 16_32 38_02",
 }
 LONG_FRAMES = 5000
+LEADING_STEP = 4  # one clip in so many
+LEADING_PARTS: tuple[LeadingPart, ...] = ("right_hand", "left_hand", "right_foot", "left_foot", "hips")
 
 
 class EventResult(NamedTuple):
@@ -78,6 +81,7 @@ def run() -> dict[str, float]:
     )
     figures["walks_rank_at_extremes"] = float(extremes.mean())
     figures["walks_rank_at_breakdowns"] = float(breakdowns.mean())
+    figures |= measure_leading(HALF)
     figures["unbake_5000_frames_times_as_long"] = measure_time()
     return figures
 
@@ -107,6 +111,45 @@ def measure_clip(clip: Clip, options: dict[str, Any]) -> ClipResult:
         for peak in peaks
     ]
     return ClipResult(events, scores[1].max_mm / scores[0].max_mm, scores[1].mean_mm / scores[0].mean_mm)
+
+
+def measure_leading(half: int) -> dict[str, float]:
+    """Return the share of the ends of travel of a leading part that have a key, and the errors that this costs."""
+    clips = [clip for clip in (*labelled_clips(), *more()[::STEP]) if half_of(clip.subject) == half][::LEADING_STEP]
+    hits: dict[str, list[tuple[bool, bool]]] = {}
+    mean_ratios, max_ratios = [], []
+    for clip in clips:
+        motion = clip.motion()[:MAX_FRAMES]
+        ends = [end for extreme in find_extremes(motion) for end in extreme.travel_ends]
+        captured, keys = remove_flips(motion), max(3, round(0.1 * motion.n_frames))
+        before = kp.unbake(motion, keys=keys, residual=False)
+        score = kp.score(captured, before)
+        for part in LEADING_PARTS:
+            frames = sorted({end.frame for end in ends if is_of_leading_part(end, part)})
+            if not frames:
+                continue
+            after = kp.unbake(motion, keys=keys, leading=part, residual=False)
+            hits.setdefault(part, []).extend(
+                (is_near(before.keys, frame, motion.fps), is_near(after.keys, frame, motion.fps)) for frame in frames
+            )
+            moved = kp.score(captured, after)
+            mean_ratios.append(moved.mean_mm / score.mean_mm)
+            max_ratios.append(moved.max_mm / score.max_mm)
+    print(
+        f"\n   a leading part, 10 % of the frames as keys, {len(clips)} clips: share of its ends of travel with a key"
+    )
+    for part, pairs in hits.items():
+        without, with_leading = np.mean(pairs, axis=0)
+        print(f"   {part:<14}{len(pairs):>7}{without:>9.2f}{with_leading:>9.2f}")
+    without, with_leading = np.mean([pair for pairs in hits.values() for pair in pairs], axis=0)
+    print(f"   {'all':<14}{'':>7}{without:>9.2f}{with_leading:>9.2f}")
+    print(f"   errors over those without: largest {max(max_ratios):.3f} at most, mean {np.mean(mean_ratios):.3f}")
+    return {
+        "leading_ends_with_a_key_without": float(without),
+        "leading_ends_with_a_key": float(with_leading),
+        "leading_largest_max_error_ratio": max(max_ratios),
+        "leading_mean_error_ratio": float(np.mean(mean_ratios)),
+    }
 
 
 def is_near(frames: Sequence[int], frame: float, fps: float) -> bool:

@@ -31,6 +31,7 @@ from keypose.arrays import Bools, Floats, Ints, runs
 from keypose.features import body_root
 from keypose.kinematics import heights_above, up_axis
 from keypose.model import Motion
+from keypose.options import LeadingPart
 
 TravelKind: TypeAlias = Literal["reach", "high", "low", "reversal", "step", "contact_start", "contact_end"]
 
@@ -51,6 +52,7 @@ NEAR_S = 0.07  # ends of travel this close are one extreme, and a key this close
 STEP_S = 0.15  # what the feet do this close to a step is part of it
 KINDS_OF_STEP = ("reach", "reversal", "contact_start", "contact_end")
 KEY_S = 0.035  # a key this close to the end of travel of a body part shows it
+LEADING_WEIGHT_M = 3.0  # of each end of travel of a leading part, more than those of others
 SIDES = ("left", "right")
 
 
@@ -114,6 +116,47 @@ def mark_extremes(keys: Ints, extremes: Sequence[Extreme], fps: float) -> Bools:
     nearest = find_nearest(keys, frames)
     flags[nearest[np.abs(keys[nearest] - frames) <= NEAR_S * fps]] = True
     return flags
+
+
+def weigh_extremes(extremes: Sequence[Extreme], n_frames: int, leading: LeadingPart | None = None) -> Floats:
+    """Return how important it is that there is a key at each frame (T,): 0 where no part ends its travel.
+
+    All ends of travel of a ``leading`` part are more important than those of others.
+    """
+    weights = np.zeros(n_frames)
+    for extreme in extremes:
+        weights[extreme.frame] += extreme.weight
+        for end in extreme.travel_ends:
+            if is_of_leading_part(end, leading):
+                weights[end.frame] += LEADING_WEIGHT_M + end.prominence_m
+    return weights
+
+
+def is_of_leading_part(end: TravelEnd, leading: LeadingPart | None) -> bool:
+    """Return whether a travel is that of a leading part; a step is one of both feet."""
+    part = end.body_part
+    if leading in ("hands", "feet"):
+        return part == leading or part.partition("_")[2] == leading.replace("hands", "hand").replace("feet", "foot")
+    return part == leading or (part == "feet" and leading in ("left_foot", "right_foot"))
+
+
+def list_parts_at_keys(keys: Ints, extremes: Sequence[Extreme], fps: float) -> tuple[tuple[str, ...], ...]:
+    """Return for each key (K,) the parts of the body that are at the end of their travel, most prominent first.
+
+    These are the parts by which ``mark_extremes`` marks a key.
+    """
+    found: list[dict[str, float]] = [{} for _ in keys]
+    for extreme in extremes:
+        nearest = int(find_nearest(keys, np.array([extreme.frame]))[0])
+        is_nearest = abs(int(keys[nearest]) - extreme.frame) <= NEAR_S * fps
+        for end in extreme.travel_ends:
+            closest = int(find_nearest(keys, np.array([end.frame]))[0])
+            rows = {closest} if abs(int(keys[closest]) - end.frame) <= KEY_S * fps else set()
+            if is_nearest and end == extreme.travel_ends[0]:
+                rows.add(nearest)
+            for row in rows:
+                found[row][end.body_part] = max(end.prominence_m, found[row].get(end.body_part, 0.0))
+    return tuple(tuple(sorted(parts, key=lambda part: (-parts[part], part))) for parts in found)
 
 
 def find_nearest(values: Ints, targets: Ints) -> Ints:

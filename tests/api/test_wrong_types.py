@@ -108,7 +108,7 @@ CALLS = {
         f"ladder, {name}": call(kp.ladder, " ".join(method.options), motion=MOTION, method=name)
         for name, method in METHODS.items()
     },
-    "select": call(kp.select, "max_keys auto tolerance_mm joints frames pins extremes_first", motion=MOTION, method="salient", keys=4),
+    "select": call(kp.select, "max_keys auto tolerance_mm joints frames pins extremes_first leading", motion=MOTION, method="salient", keys=4),
     "select automatically": call(kp.select, "max_keys joints weights frames pins min_gap_frames max_gap_frames loop cost", motion=MOTION, method="salient", auto=True),
     "select within": call(kp.select, "auto", motion=MOTION, tolerance_mm=500.0),
     "select within, in-betweens": call(
@@ -134,12 +134,12 @@ CALLS = {
     "refine_table": call(kp.refine_table, f"{FEATURE_OPTIONS} frames", motion=MOTION),
     "unbake": call(
         kp.unbake,
-        "interpolation rotation shared_tangents jump_penalty polish polish_weights residual extremes threads",
+        "interpolation rotation shared_tangents jump_penalty polish polish_weights smooth residual extremes threads",
         motion=MOTION, selection=[0, 5, 13],
     ),
     "unbake, keys": call(
         kp.unbake,
-        "tolerance_mm auto max_keys joints weights pins excluded min_gap_frames max_gap_frames loop extremes_first method per",
+        "tolerance_mm auto max_keys joints weights pins excluded min_gap_frames max_gap_frames loop extremes_first leading method per",
         motion=MOTION, keys=4,
     ),
     "unbake within": call(

@@ -47,7 +47,7 @@ def test_a_table_of_keys(keypose, walk: Path, motion: kp.Motion) -> None:
     assert [int(row["key"]) for row in table] == list(range(1, 13))
     assert [int(row["frame"]) for row in table] == frames
     assert [row["time s"] for row in table] == [f"{frame / 20:.3f}" for frame in frames]
-    assert list(table[0]) == ["key", "frame", "time s", "rank", "cost", "max mm", "without mm"]
+    assert list(table[0]) == ["key", "frame", "time s", "rank", "cost", "max mm", "without mm", "extreme"]
     assert table[-1]["max mm"] == "-"
     assert (
         f"12 keys of {motion.n_frames} frames, {100 * (1 - 12 / motion.n_frames):.1f} % removed, by salient; "
@@ -99,7 +99,8 @@ def test_json_matches_the_api(keypose, walk: Path, motion: kp.Motion, method: st
     assert payload["cliffs"] == [cliff.keys for cliff in ladder.cliffs()]
     computed = {name for name, value in payload["score"].items() if value is not None}
     assert computed == {"mean_mm", "p95_mm", "max_mm", "worst_frame", "worst_joint", "max_outside_flips_mm"}
-    assert len(payload["span_mm"]) == len(payload["without_mm"]) == 9
+    assert len(payload["span_mm"]) == len(payload["without_mm"]) == len(payload["extreme_parts"]) == 9
+    assert {part for parts in payload["extreme_parts"] for part in parts} & {"left_hand", "right_hand"}
     if method == "salient":
         assert max(payload["span_cost"]) == pytest.approx(payload["cost"], rel=1e-9)
     else:
@@ -304,8 +305,8 @@ def build_clip_keys(walk: Path) -> KeysResult:
 @pytest.mark.parametrize(
     ("width", "headings"),
     [
-        (120, "key frame source time s rank cost max mm without mm"),
-        (80, "key frame source time s rank cost max mm without mm"),
+        (120, "key frame source time s rank cost max mm without mm extreme"),
+        (80, "key frame time s rank cost max mm without mm extreme"),
         (50, "key frame time s rank max mm without mm"),
         (40, "key frame time s max mm without mm"),
         (30, "key frame time s max mm"),

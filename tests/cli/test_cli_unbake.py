@@ -135,6 +135,8 @@ def test_how_many_keys(keypose, walk: Path, motion: kp.Motion, tmp_path: Path) -
         (["--rotation", "euler"], {"rotation": "euler"}),
         (["--shared-tangents"], {"shared_tangents": True}),
         (["--jump-penalty", "0.01"], {"jump_penalty": 0.01}),
+        (["--smooth"], {"smooth": True}),
+        (["--no-smooth"], {"smooth": False}),
         (["--polish"], {"polish": True}),
         (["--polish-weight", "feet=5,head=2"], {"polish_weights": {"feet": 5.0, "head": 2.0}}),
         (["--no-polish"], {"polish": False}),

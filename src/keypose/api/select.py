@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast, get_args
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from keypose.arrays import Ints
 from keypose.curves.capture_faults import remove_flips, warn_of_spikes
 from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.errors import Hint, OptionError, format_count, format_count_range
-from keypose.extremes import NEAR_S, find_extremes
+from keypose.extremes import NEAR_S, find_extremes, weigh_extremes
 from keypose.features import JointNames, build_array_features
 from keypose.methods import METHODS, Methods
 from keypose.methods.farthest import FarthestSearch
@@ -43,8 +43,8 @@ from keypose.methods.refine import RefineTable
 from keypose.methods.refine import refine_table as compute_refine_table
 from keypose.methods.salient import PreferredSearch
 from keypose.model import EdgeCosts, Features, InbetweenCosts, Ladder, Motion, Selection
-from keypose.options import KeyCountOptions, check_option_number
-from keypose.validation import check_bool, check_int
+from keypose.options import KeyCountOptions, LeadingPart, check_option_number
+from keypose.validation import check_bool, check_choice, check_int
 
 SPAN_OPTIONS = ("cost", "min_gap_frames", "max_gap_frames", "threads")
 COST_OPTIONS = ("cost", "features", "smoothing_s", "limit_mm", "top_only")  # of ``salient``, that decide on its cost
@@ -102,6 +102,7 @@ def select(
     tolerance_mm: float | None = None,
     auto: bool = False,
     extremes_first: bool | None = None,
+    leading: LeadingPart | None = None,
     max_keys: int | None = None,
     **options: Any,
 ) -> Selection:
@@ -115,9 +116,10 @@ def select(
 
     ``extremes_first`` (of ``salient``; the default with ``auto``): of the selections with as many keys that cost at
     most 5 % more, take the one with most keys at extremes, where a part of the body is at the end of its travel.
+    ``leading``: the same, the ends of travel of this part first.
     A FormatWarning names keys that are spikes of the capture, which ``repair_capture`` removes.
     """
-    selection = _select(motion, method, keys, tolerance_mm, auto, extremes_first, max_keys, options)
+    selection = _select(motion, method, keys, tolerance_mm, auto, extremes_first, leading, max_keys, options)
     if isinstance(motion, Motion):
         warn_of_spikes(motion, selection.frames)
     return selection
@@ -130,6 +132,7 @@ def _select(
     tolerance_mm: float | None,
     auto: bool,
     extremes_first: bool | None,
+    leading: LeadingPart | None,
     max_keys: int | None,
     options: dict[str, Any],
 ) -> Selection:
@@ -137,7 +140,7 @@ def _select(
     check_key_count_options(keys, tolerance_mm, auto=auto)
     if max_keys is not None:
         check_int("max_keys", max_keys)
-    moves_keys = check_extremes_first(extremes_first, motion, method, options, auto=auto)
+    preference = check_extremes_first(extremes_first, leading, motion, method, options, auto=auto)
     if keys is not None:
         n_keys = check_int("keys", keys)
         if max_keys is not None and n_keys > max_keys:
@@ -150,13 +153,13 @@ def _select(
             options.setdefault("top_only", True)
         key_ladder = ladder(motion, method, max_keys=max(n_keys, 2), **options)
         selection = selection_with_keys(key_ladder, n_keys)
-        return put_extremes_first(motion, selection, options) if moves_keys else selection
+        return selection if preference is None else put_extremes_first(motion, selection, options, preference)
     if tolerance_mm is not None:
         tolerance = check_tolerance_mm(tolerance_mm)
-        return select_within(motion, method, tolerance, max_keys, options, extremes_first=moves_keys)[1]
+        return select_within(motion, method, tolerance, max_keys, options, preference)[1]
     if auto:
         options = auto_options(motion, method, options)
-        return select_auto(motion, method, max_keys, options, extremes_first=moves_keys)[1]
+        return select_auto(motion, method, max_keys, options, preference)[1]
     key_ladder = ladder(motion, method, max_keys=max_keys, **options)
     if key_ladder.natural is None:
         own = ", ".join(name for name, row in METHODS.items() if row.has_own_count)
@@ -273,26 +276,48 @@ def selection_with_keys(key_ladder: Ladder, keys: int) -> Selection:
     return key_ladder.at(keys)
 
 
+class ExtremesPreference(NamedTuple):
+    """Keys are to be moved to extremes."""
+
+    leading: LeadingPart | None  # of this part first
+
+
 def check_extremes_first(
-    extremes_first: bool | None, source: Source, method: str, options: Mapping[str, Any], *, auto: bool
-) -> bool:
-    """Return whether keys are to be moved to extremes; by default with ``auto``, if that is possible."""
-    is_first = auto if extremes_first is None else check_bool("extremes_first", extremes_first)
+    extremes_first: bool | None,
+    leading: LeadingPart | None,
+    source: Source,
+    method: str,
+    options: Mapping[str, Any],
+    *,
+    auto: bool,
+) -> ExtremesPreference | None:
+    """Return how keys are to be moved to extremes: with ``leading`` or, if that is possible, ``auto`` by default."""
+    if leading is not None:
+        check_choice("leading", leading, get_args(LeadingPart))
+    is_default = extremes_first is None
+    is_first = auto or leading is not None if is_default else check_bool("extremes_first", extremes_first)
     if not is_first:
-        return False
+        if leading is not None:
+            raise OptionError("moves keys to extremes", option="leading", value=leading, code="conflicting_options")
+        return None
     objective, loop = options.get("objective", "max"), options.get("loop", False)
     is_optimal = isinstance(method, str) and method == "salient" and isinstance(objective, str) and objective == "max"
     if isinstance(source, Motion) and is_optimal and loop is False:
-        return True
-    if extremes_first is None:
-        return False
+        return ExtremesPreference(leading)
+    if is_default and leading is None:
+        return None
+    option, value = ("extremes_first", True) if leading is None else ("leading", leading)
     raise OptionError(
-        "needs a Motion, the method salient and its objective max, and no loop", option="extremes_first", value=True
+        "needs a Motion, the method salient and its objective max, and no loop", option=option, value=value
     )
 
 
 def build_extremes_search(
-    motion: Motion, keys: Ints, options: Mapping[str, Any], slack: float = EXTREMES_SLACK
+    motion: Motion,
+    keys: Ints,
+    options: Mapping[str, Any],
+    preference: ExtremesPreference,
+    slack: float = EXTREMES_SLACK,
 ) -> PreferredSearch | None:
     """Return the search for selections with as many keys as ``keys``, more of them at extremes, and costs up to
     ``slack`` times theirs; options as for ``ladder``, checked. None if there is nothing to choose."""
@@ -300,8 +325,7 @@ def build_extremes_search(
     extremes = find_extremes(motion[start:stop])
     if len(keys) < 3 or not extremes:
         return None
-    weights = np.zeros(stop - start)
-    weights[[extreme.frame for extreme in extremes]] = [extreme.weight for extreme in extremes]
+    weights = weigh_extremes(extremes, stop - start, preference.leading)
     feature_options = FeatureOptions(**{name: options[name] for name in FeatureOptions._fields if name in options})
     span_options = {name: options[name] for name in SPAN_OPTIONS if name in options}
     return PreferredSearch(
@@ -318,11 +342,12 @@ def put_extremes_first(
     motion: Source,
     selection: Selection,
     options: Mapping[str, Any],
+    preference: ExtremesPreference,
     is_acceptable: Callable[[Selection], bool] = lambda _: True,
 ) -> Selection:
     """Return ``selection`` with keys moved to extremes, if that is acceptable, else as it is."""
     assert isinstance(motion, Motion)  # check_extremes_first
-    search = build_extremes_search(motion, selection.frames, options)
+    search = build_extremes_search(motion, selection.frames, options, preference)
     keys = None if search is None else search.find()
     if keys is None:
         return selection
@@ -337,8 +362,7 @@ def select_within(
     tolerance_mm: float,
     max_keys: int | None,
     options: Mapping[str, Any],
-    *,
-    extremes_first: bool = False,
+    preference: ExtremesPreference | None = None,
 ) -> tuple[Ladder, Selection]:
     """Return the ladder, and its selection with fewest keys within the tolerance."""
     if not isinstance(motion, Motion):
@@ -367,9 +391,9 @@ def select_within(
             f"no selection of {key_ladder.counts[0]} to {max_count} keys stays within {tolerance_mm:g} mm",
             hint=f"with {format_count(max_count, 'key')} it is {errors.max_error(key_ladder.at(max_count)):.4g} mm",
         )
-    if extremes_first:
+    if preference is not None:
         selection = put_extremes_first(
-            motion, selection, options, lambda moved: errors.max_error(moved) <= tolerance_mm
+            motion, selection, options, preference, lambda moved: errors.max_error(moved) <= tolerance_mm
         )
     return key_ladder, selection
 
@@ -398,14 +422,19 @@ def auto_options(source: Source, method: str, options: Mapping[str, Any]) -> dic
 
     It depends on the error of fitted curves, so ``salient`` selects by this error, unless options decide on the cost.
     """
-    is_decided = any(options.get(name) for name in COST_OPTIONS)
+    given = [options[name] for name in COST_OPTIONS if options.get(name) is not None]
+    is_decided = any(bool(each) if isinstance(each, bool | int | float | str) else True for each in given)
     if method != "salient" or not isinstance(source, Motion) or is_decided:
         return dict(options)
     return {**options, "cost": "inbetween"}
 
 
 def select_auto(
-    source: Source, method: str, max_keys: int | None, options: Mapping[str, Any], *, extremes_first: bool = False
+    source: Source,
+    method: str,
+    max_keys: int | None,
+    options: Mapping[str, Any],
+    preference: ExtremesPreference | None = None,
 ) -> tuple[Ladder, Selection]:
     """Return the ladder, and its selection with an automatic number of keys; options as ``auto_options`` returns them.
 
@@ -421,11 +450,11 @@ def select_auto(
         best = min(results, key=lambda result: len(result.selection))
     else:
         best = search(options)
-    if not extremes_first:
+    if preference is None:
         return best.ladder, best.selection
     limit = max(best.tolerance, best.errors.max_error(best.selection))
     return best.ladder, put_extremes_first(
-        source, best.selection, best.options, lambda moved: best.errors.max_error(moved) <= limit
+        source, best.selection, best.options, preference, lambda moved: best.errors.max_error(moved) <= limit
     )
 
 

@@ -33,10 +33,12 @@ from keypose.curves import interpolate_linear
 from keypose.curves.capture_faults import flag_flips, remove_flips, warn_of_spikes
 from keypose.curves.keyed_motion import build_keyed_motion
 from keypose.errors import OptionError
+from keypose.extremes import find_extremes, list_parts_at_keys
 from keypose.kinematics import distances
 from keypose.methods import METHODS
 from keypose.metrics import Score, score_distances
 from keypose.model import Ladder, Motion, Selection
+from keypose.options import LeadingPart
 
 Rebuild: TypeAlias = Callable[[Motion, Ints], Motion]
 CountSource: TypeAlias = Literal["keys", "tolerance", "auto", "own"]
@@ -54,6 +56,7 @@ class SelectionReport(Frozen):
     span_mm: Floats | None  # (K,) largest error from each key to the next; the first one includes frames before its key
     without_mm: Floats | None  # (K,) largest error around each key if it is removed; None also for a single key
     span_costs: Floats | None  # (K - 1,) if the method's cost is a sum or maximum over spans
+    extreme_parts: tuple[tuple[str, ...], ...]  # per key, the parts of the body at the end of their travel
 
     @property
     def cost(self) -> float:
@@ -72,6 +75,7 @@ def select_with_report(
     tolerance_mm: float | None = None,
     auto: bool = False,
     extremes_first: bool | None = None,
+    leading: LeadingPart | None = None,
     max_keys: int | None = None,
     frames: FrameRange = None,
     **options: Any,
@@ -85,11 +89,11 @@ def select_with_report(
     options["frames"] = frames
     count_source: CountSource
     has_no_count = keys is None and tolerance_mm is None
-    moves_keys = check_extremes_first(extremes_first, motion, method, options, auto=has_no_count)
+    preference = check_extremes_first(extremes_first, leading, motion, method, options, auto=has_no_count)
     own = None if auto or not has_no_count else _select_own(motion, method, max_keys, options)
     if tolerance_mm is not None:
         tolerance = check_tolerance_mm(tolerance_mm)
-        key_ladder, selection = select_within(motion, method, tolerance, max_keys, options, extremes_first=moves_keys)
+        key_ladder, selection = select_within(motion, method, tolerance, max_keys, options, preference)
         count_source = "tolerance"
     elif keys is not None:
         key_ladder = ladder(motion, method, max_keys=max_keys, **options)
@@ -100,10 +104,10 @@ def select_with_report(
         (key_ladder, selection), count_source = own, "own"
     else:
         options = auto_options(motion, method, options)
-        key_ladder, selection = select_auto(motion, method, max_keys, options, extremes_first=moves_keys)
+        key_ladder, selection = select_auto(motion, method, max_keys, options, preference)
         count_source = "auto"
-    if moves_keys and count_source in ("keys", "own"):
-        selection = put_extremes_first(motion, selection, options)
+    if preference is not None and count_source in ("keys", "own"):
+        selection = put_extremes_first(motion, selection, options, preference)
     warn_of_spikes(motion, selection.frames)
     is_auto = count_source == "auto"
     rebuild = _rebuild_fitted if is_auto else _choose_rebuild(options)
@@ -114,6 +118,7 @@ def select_with_report(
         "mm" if measures_inbetweens(options) and motion.height > 0 else "",
         *score_inbetweens(motion, selection, frames, rebuild, omit_flips=is_auto),
         _span_costs(remove_flips(motion) if is_auto else motion, key_ladder, selection, options),
+        list_parts_at_keys(selection.frames, find_extremes(motion), motion.fps),
     )
 
 

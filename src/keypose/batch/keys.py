@@ -56,6 +56,7 @@ class KeysResult:
     span_costs: tuple[float, ...] | None  # per key but the last, the cost of the span up to the next key
     span_mm: tuple[float, ...] | None  # per key, the largest error up to the next key
     without_mm: tuple[float, ...] | None  # per key, the largest error around it if it is removed
+    extreme_parts: tuple[tuple[str, ...], ...]  # per key, the parts of the body at the end of their travel
     notes: tuple[str, ...]
 
 
@@ -95,6 +96,7 @@ def select_clip_keys(job: KeysJob) -> KeysResult:
         span_costs=None if report.span_costs is None else tuple(report.span_costs.tolist()),
         span_mm=None if report.span_mm is None else tuple(report.span_mm.tolist()),
         without_mm=None if report.without_mm is None else tuple(report.without_mm.tolist()),
+        extreme_parts=report.extreme_parts,
         notes=list_notes(motion),
     )
 

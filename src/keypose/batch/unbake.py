@@ -17,6 +17,7 @@ from keypose.batch.plan import ExistingPolicy, Plan, Target, make_folder, target
 from keypose.batch.worker import Outcome, run_item
 from keypose.curves.capture_faults import list_flips, repair_capture, without_spike_warnings
 from keypose.errors import FileError, KeyposeError, OptionError
+from keypose.extremes import find_extremes, list_parts_at_keys
 from keypose.formats import load_keyed, save, save_into
 from keypose.methods import METHODS
 from keypose.metrics import FootSlide, Score, find_sliding_feet, score
@@ -85,6 +86,7 @@ class UnbakeResult:
     keys: tuple[int, ...]  # frames of the result, at which any joint has a key
     joint_keys: Mapping[str, tuple[int, ...]] | None  # of joints with keys of their own that move; None: all have all
     extremes: tuple[int, ...]  # a subset of ``keys``; the others are breakdowns
+    extreme_parts: tuple[tuple[str, ...], ...]  # per key, the parts of the body at the end of their travel
     score: Score | None  # None for a figure without height
     auto_tolerance_mm: float | None  # largest error that an automatic number of keys accepts; None for other numbers
     flips: Mapping[str, tuple[tuple[int, int], ...]]  # by joint: first and last frames of flips of the capture
@@ -141,6 +143,7 @@ def _unbake_clip(job: UnbakeJob) -> UnbakeResult:
         keys=tuple(keyed.keys.tolist()),
         joint_keys=_list_joint_keys(keyed) if keyed.is_per_joint else None,
         extremes=tuple(keyed.keys[keyed.extremes].tolist()),
+        extreme_parts=list_parts_at_keys(keyed.keys, find_extremes(trimmed), trimmed.fps),
         score=error,
         auto_tolerance_mm=auto_tolerance(trimmed) if error is not None and is_automatic(job) else None,
         flips=list_flips(trimmed),

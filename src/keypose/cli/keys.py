@@ -39,13 +39,15 @@ MAX_ROWS = 2_000
 CURVE_FACTOR = 3  # the curve is plotted up to this multiple of the number of keys,
 MIN_CURVE_KEYS = 30  # and at least up to this number
 MAX_CLIFFS = 8
-OPTIONAL_HEADINGS = ("source", "cost", "rank", "without mm")  # dropped in this order on a narrow terminal
+MAX_EXTREME_PARTS = 2
+OPTIONAL_HEADINGS = ("source", "cost", "extreme", "rank", "without mm")  # dropped in this order on a narrow terminal
 LEGENDS = {
     "source": "source: number of the frame in the file",
     "rank": "rank: keys by their importance; 1 has the largest error without the key",
     "cost": "cost: cost of the span up to the next key",
     "max mm": "max: largest error of {kind} in-betweens up to the next key",
     "without mm": "without: largest error from the previous to the next key if this key is removed",
+    "extreme": "extreme: parts of the body at the end of their travel, the most prominent first",
 }
 ORDERED_LEGENDS = LEGENDS | {
     "rank": "rank: order in which the method added the keys",
@@ -201,6 +203,7 @@ def _document(job: KeysJob, outcome: Outcome[KeysResult]) -> dict[str, Any]:
         "span_cost": clip.span_costs,
         "span_mm": clip.span_mm,
         "without_mm": clip.without_mm,
+        "extreme_parts": clip.extreme_parts,
         "notes": list(clip.notes),
         "warnings": messages.render_warnings(outcome.warnings),
     }
@@ -238,7 +241,16 @@ def _columns(clip: KeysResult) -> list[Column]:
         Column("cost", _cost_cells(clip, frames, rank)),
         Column("max mm", _format_mm_cells(clip.span_mm or (), last_is_empty=clip.frames[-1] == clip.stop - 1)),
         Column("without mm", _format_mm_cells(clip.without_mm or ())),
+        Column("extreme", _extreme_cells(clip)),
     ]
+
+
+def _extreme_cells(clip: KeysResult) -> list[str]:
+    """Return the most prominent parts at the end of their travel, by key; none if there are none at any key."""
+    parts_by_key = clip.extreme_parts[:MAX_ROWS]
+    if not any(parts_by_key):
+        return []
+    return [",".join(parts[:MAX_EXTREME_PARTS]) or "-" for parts in parts_by_key]
 
 
 def _cost_cells(clip: KeysResult, frames: Sequence[int], rank: Mapping[int, int]) -> list[str]:

@@ -24,7 +24,7 @@ from keypose.methods import METHODS
 from keypose.methods.refine import RefineTable
 
 METHOD = "refine"
-WHOLE_BODY_OPTIONS = ("max_keys", "extremes_first")
+WHOLE_BODY_OPTIONS = ("max_keys", "extremes_first", "leading")
 MAX_AXES = 3
 OPTIONAL_HEADINGS = ("max error", "frames", "overlap", "keys per axis")  # dropped in this order on a narrow terminal
 LEGENDS = {

@@ -281,7 +281,7 @@ TEXT_TYPES: dict[str, Any] = {
     "animation": str | None,
     "theme": Literal["light", "dark"],  # the others are for pages
 }
-HAS_NEGATIVE = ("polish", "extremes_first")
+HAS_NEGATIVE = ("polish", "smooth", "extremes_first")
 NO_PARSERS: Mapping[str, Parser] = MappingProxyType({})
 
 

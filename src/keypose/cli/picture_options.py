@@ -50,7 +50,9 @@ Mark = Annotated[
 ]
 
 
-@o.with_flags(omit=("joints", "features", "smoothing_s", "interpolation", "measure", "threshold", "extremes_first"))
+@o.with_flags(
+    omit=("joints", "features", "smoothing_s", "interpolation", "measure", "threshold", "extremes_first", "leading")
+)
 class PictureSelectFlags(SelectFlags):
     """How the keys of a picture are chosen."""
 

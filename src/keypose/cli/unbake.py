@@ -395,6 +395,7 @@ def _document(job: UnbakeJob, result: UnbakeResult) -> dict[str, Any]:
         "times_s": [frame / result.fps for frame in result.keys],
         "joint_keys": result.joint_keys,
         "extremes": result.extremes,
+        "extreme_parts": result.extreme_parts,
         "removed_percent": result.removed_percent,
         "score": score_document(result.score),
         "auto_tolerance_mm": result.auto_tolerance_mm,

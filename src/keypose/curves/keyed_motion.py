@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from keypose import _core, kinematics
 from keypose.arrays import Floats, Ints, freeze
+from keypose.curves.capture_faults import leaf_joints
 from keypose.curves.cubic_fit import (
     Channels,
     build_channels,
@@ -21,7 +22,6 @@ from keypose.curves.cubic_fit import (
     error_scale,
     fit_cubics,
     fit_natural_spline,
-    leaf_joints,
 )
 from keypose.errors import OptionError, UnknownJoint
 from keypose.extremes import Extreme, find_extremes, mark_extremes

@@ -28,6 +28,7 @@ MeasuredInterpolation: TypeAlias = Literal["bezier", "linear"]
 Interpolation: TypeAlias = Literal["bezier", "natural", "linear"]
 RotationKind: TypeAlias = Literal["quaternion", "euler"]
 Per: TypeAlias = Literal["pose", "joint"]
+LeadingPart: TypeAlias = Literal["hips", "hands", "feet", "left_hand", "right_hand", "left_foot", "right_foot"]
 Metric: TypeAlias = Literal["angle", "cosine"]
 Fallback: TypeAlias = Literal["keys"]
 Timing: TypeAlias = Literal["auto", "keys", "frames"]
@@ -374,6 +375,13 @@ class ExtremesOptions:
             "the body is at the end of its travel. Default: with auto."
         ),
     ] = None
+    leading: Annotated[
+        LeadingPart | None,
+        Option(
+            "The part of the body that leads the motion: of these selections, take the one with most keys at the ends "
+            "of its travel, and then of that of other parts."
+        ),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -410,6 +418,14 @@ class CurveOptions:
         Option(
             "Weight of a joint, body part or group in --polish. Default: feet=3. May be given several times.",
             flag="--polish-weight",
+        ),
+    ] = None
+    smooth: Annotated[
+        bool | None,
+        Option(
+            "Limit the mean acceleration of joints at keys to 1.2 times the capture's, so that they do not jerk there. "
+            "Default: polished curves with 93 % of the frames or more removed, if the mean error grows by less than "
+            "15 % and the largest not at all."
         ),
     ] = None
 

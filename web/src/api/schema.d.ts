@@ -746,6 +746,11 @@ export interface components {
              */
             shared_tangents: boolean;
             /**
+             * Smooth
+             * @description Limit the mean acceleration of joints at keys to 1.2 times the capture's, so that they do not jerk there. Default: polished curves with 93 % of the frames or more removed, if the mean error grows by less than 15 % and the largest not at all.
+             */
+            smooth?: boolean | null;
+            /**
              * Theme
              * @description The colour of the background.
              * @default light
@@ -773,6 +778,11 @@ export interface components {
          *     These are ``per_frame_mm`` (T,) and ``per_joint_mm`` (J,), which are means, and ``max_per_frame_mm`` (T,).
          */
         CurvesHeader: {
+            /**
+             * Extreme Parts
+             * @description For each key, the parts of the body at the end of their travel, the most prominent first.
+             */
+            extreme_parts: string[][];
             /**
              * Extremes
              * @description Keys that are extremes; the others are breakdowns.
@@ -857,6 +867,11 @@ export interface components {
              * @default false
              */
             shared_tangents: boolean;
+            /**
+             * Smooth
+             * @description Limit the mean acceleration of joints at keys to 1.2 times the capture's, so that they do not jerk there. Default: polished curves with 93 % of the frames or more removed, if the mean error grows by less than 15 % and the largest not at all.
+             */
+            smooth?: boolean | null;
             /**
              * Stride
              * @description Positions of every stride-th frame.
@@ -1205,6 +1220,11 @@ export interface components {
              */
             shared_tangents: boolean;
             /**
+             * Smooth
+             * @description Limit the mean acceleration of joints at keys to 1.2 times the capture's, so that they do not jerk there. Default: polished curves with 93 % of the frames or more removed, if the mean error grows by less than 15 % and the largest not at all.
+             */
+            smooth?: boolean | null;
+            /**
              * Theme
              * @description The colour of the background.
              * @default light
@@ -1536,6 +1556,11 @@ export interface components {
              * @default false
              */
             shared_tangents: boolean;
+            /**
+             * Smooth
+             * @description Limit the mean acceleration of joints at keys to 1.2 times the capture's, so that they do not jerk there. Default: polished curves with 93 % of the frames or more removed, if the mean error grows by less than 15 % and the largest not at all.
+             */
+            smooth?: boolean | null;
             /**
              * Steps
              * @description Applied one after another.
@@ -2225,6 +2250,11 @@ export interface components {
              * @default false
              */
             shared_tangents: boolean;
+            /**
+             * Smooth
+             * @description Limit the mean acceleration of joints at keys to 1.2 times the capture's, so that they do not jerk there. Default: polished curves with 93 % of the frames or more removed, if the mean error grows by less than 15 % and the largest not at all.
+             */
+            smooth?: boolean | null;
             spec: components["schemas"]["SelectionSpec"];
             /**
              * Tolerance Mm

@@ -31,14 +31,20 @@ FLAGS = {
     "interpolation": "--interpolation",
     "rotation": "--rotation",
     "jump_penalty": "--jump-penalty",
+    "leading": "--leading",
 }
 SWITCHES = {"loop": "--loop", "shared_tangents": "--shared-tangents", "polish": "--polish",
-            "extremes_first": "--extremes-first"}  # fmt: skip
-NO_SWITCHES = {"polish": "--no-polish", "extremes_first": "--no-extremes-first", "residual": "--no-residual"}
+            "smooth": "--smooth", "extremes_first": "--extremes-first"}  # fmt: skip
+NO_SWITCHES = {
+    "polish": "--no-polish",
+    "smooth": "--no-smooth",
+    "extremes_first": "--no-extremes-first",
+    "residual": "--no-residual",
+}
 PYTHON_ONLY_OPTIONS = ("max_keys", "extremes")
 IGNORED_OPTIONS = ("threads",)  # without effect on the result
-CURVE_OPTIONS = ("interpolation", "rotation", "shared_tangents", "jump_penalty", "polish", "polish_weights", "residual",
-           "extremes", "threads")  # fmt: skip
+CURVE_OPTIONS = ("interpolation", "rotation", "shared_tangents", "jump_penalty", "polish", "polish_weights", "smooth",
+           "residual", "extremes", "threads")  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -164,6 +164,9 @@ class CurvesHeader(ResponseModel):
     refine: tuple[RefineRow, ...] | None = Field(
         description="The table of curve refinement, for keys of each joint by that method."
     )
+    extreme_parts: tuple[tuple[str, ...], ...] = Field(
+        description="For each key, the parts of the body at the end of their travel, the most prominent first."
+    )
     score: ScoreFigures | None = Field(description="None: the figure has no height.")
 
 

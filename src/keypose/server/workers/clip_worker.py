@@ -32,6 +32,7 @@ from keypose.clip_edit.display_data import MEDIA_TYPE, build_swing_arc
 from keypose.clip_edit.drafts import edit_swings
 from keypose.clip_edit.steps import find_swing
 from keypose.errors import OptionError
+from keypose.extremes import list_parts_at_keys
 from keypose.methods.refine import METHOD as REFINE_METHOD
 from keypose.model import Motion, Selection
 from keypose.pictures.curves import plot_curves
@@ -176,6 +177,7 @@ def fit_curves(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     header = {
         "keys": keyed.keys.tolist(),
         "extremes": _extreme_frames(keyed),
+        "extreme_parts": list_parts_at_keys(keyed.keys, editor.extremes, editor.motion.fps),
         "joint_keys": joint_keys,
         "refine": refine,
     }
