@@ -148,6 +148,8 @@ CALLS = {
     "rebake": call(kp.rebake, "timing", edited=KEYED, original_keyed=KEYED, residual=0.5),
     "score": call(kp.score, original=MOTION, other=KEYED),
     "balance": call(kp.balance, "contacts", motion=MOTION),
+    "find_capture_faults": call(kp.find_capture_faults, motion=MOTION),
+    "repair_capture": call(kp.repair_capture, motion=MOTION),
     "tips_over": call(kp.tips_over, "source min_duration_s worse_mm", before=BALANCE, after=BALANCE),
     "compare": call(
         kp.compare, "inbetweens curves fps frames jobs cache_folder on_clip",
