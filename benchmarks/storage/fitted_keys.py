@@ -2,15 +2,15 @@
 
 Keys are chosen by ``kp.unbake(tolerance_mm=...)``, with a tolerance for joints only. While a point around a joint
 exceeds the tolerance, the frame with its largest error becomes a key, too. Curves are cubic Euler angles in the best
-order of each joint, which have fewer numbers than quaternions; pops of thumbs and finger tips, which ``kp.unbake``
-removes on purpose, are stored frame by frame.
+order of each joint, which have fewer numbers than quaternions; flips of the capture, mostly of thumbs and finger tips,
+which ``kp.unbake`` removes on purpose, are stored frame by frame.
 
 The bits of an animated number depend on the number of steps in its range; rotations, translations and the two kinds of
 tangents have their own steps, all proportional to one scale, the largest within the tolerance.
 
-The bytes, which are counted here rather than written: numbers of keys and pops, widest gap and steps; for each column 2
-bits for default (no tangent, no rotation, the bone's offset), constant (32 bits) or animated (its minimum in 32 bits,
-its width in 8); gaps between keys; all columns key by key; pops with joint, first frame and length in 8 bytes and
+The bytes, which are counted here rather than written: numbers of keys and flips, widest gap and steps; for each column
+2 bits for default (no tangent, no rotation, the bone's offset), constant (32 bits) or animated (its minimum in 32 bits,
+its width in 8); gaps between keys; all columns key by key; flips with joint, first frame and length in 8 bytes and
 rotations in 4 x 16 bits. Names, bones and other data are counted by the caller, with the same size as in a ``.kps``
 file.
 """
@@ -24,16 +24,16 @@ from benchmarks.storage.figure import Array, Figure
 
 import keypose as kp
 from keypose.arrays import runs
-from keypose.curves.capture_faults import find_turnovers, leaf_joints
+from keypose.curves.capture_faults import flag_flips
 
 FIT_SHARE = 0.85  # of the tolerance is for the curves, the rest for rounding
 MAX_GAP_S = 0.3  # between keys within 1 mm, proportional to the root of the tolerance; larger gaps do not help
 HALVINGS = 7
 OCTAVES = (-14.0, 2.0)
-HEAD_BYTES, POP_BYTES, POP_ROTATION_BYTES = 24, 8, 8
+HEAD_BYTES, FLIP_BYTES, FLIP_ROTATION_BYTES = 24, 8, 8
 KIND_BITS, MINIMUM_BITS, WIDTH_BITS, ORDER_BITS = 2, 32, 8, 3
 METRE_MM = 1000.0
-POP_STEPS = 32767
+FLIP_STEPS = 32767
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _fit_keys(motion: kp.Motion, figure: Figure, tolerance_mm: float) -> kp.Keye
     ).keys
     while True:
         keyed = kp.unbake(motion, keys, rotation="euler", residual=False)
-        errors = figure.errors_mm(Figure.build(_restore_pops(motion, keyed.sample())))
+        errors = figure.errors_mm(Figure.build(_restore_flips(motion, keyed.sample())))
         exceeding = np.flatnonzero(errors > FIT_SHARE * tolerance_mm)
         if not len(np.setdiff1d(exceeding, keys)):
             return keyed
@@ -94,19 +94,11 @@ def _fit_keys(motion: kp.Motion, figure: Figure, tolerance_mm: float) -> kp.Keye
         keys = np.union1d(keys, worst_frames)
 
 
-def _find_pops(motion: kp.Motion) -> np.ndarray:
-    """Return flags (T, J) of the flips that the curves of kp.unbake leave out."""
-    is_pop, is_leaf = np.zeros((motion.n_frames, motion.n_joints), bool), leaf_joints(motion.skeleton)
-    for joint, start, stop in find_turnovers(motion.rotations, motion.fps):
-        is_pop[start:stop, joint] = is_leaf[joint]
-    return is_pop
-
-
-def _restore_pops(motion: kp.Motion, sampled: kp.Motion) -> kp.Motion:
-    """Return the motion with pops restored, rounded as stored."""
-    is_pop = _find_pops(motion)
+def _restore_flips(motion: kp.Motion, sampled: kp.Motion) -> kp.Motion:
+    """Return the motion with flips restored, rounded as stored."""
+    is_flip = flag_flips(motion).is_turned
     rotations = sampled.rotations.copy()
-    rotations[is_pop] = np.rint(POP_STEPS * motion.rotations[is_pop]) / POP_STEPS
+    rotations[is_flip] = np.rint(FLIP_STEPS * motion.rotations[is_flip]) / FLIP_STEPS
     return replace(sampled, rotations=rotations / np.linalg.norm(rotations, axis=-1, keepdims=True))
 
 
@@ -124,11 +116,11 @@ def _round_to_grid(motion: kp.Motion, figure: Figure, keyed: kp.KeyedMotion, sca
         out_tangents, out_bits = _quantise(curves.out_tangents, 2 * step / gap, 0.0)
         rounded_curves[name] = replace(curves, values=values, in_tangents=in_tangents, out_tangents=out_tangents)
         bits += value_bits + in_bits + out_bits
-    is_pop, gaps = _find_pops(motion), np.diff(keyed.keys)
+    is_flip, gaps = flag_flips(motion).is_turned, np.diff(keyed.keys)
     bits += ORDER_BITS * motion.n_joints + len(gaps) * int(gaps.max(initial=1)).bit_length()
-    n_pops = sum(len(list(runs(column))) for column in is_pop.T)
-    n_bytes = HEAD_BYTES + (bits + 7) // 8 + POP_BYTES * n_pops + POP_ROTATION_BYTES * int(is_pop.sum())
-    sampled = _restore_pops(motion, replace(keyed, **rounded_curves).sample())
+    n_flips = sum(len(list(runs(column))) for column in is_flip.T)
+    n_bytes = HEAD_BYTES + (bits + 7) // 8 + FLIP_BYTES * n_flips + FLIP_ROTATION_BYTES * int(is_flip.sum())
+    sampled = _restore_flips(motion, replace(keyed, **rounded_curves).sample())
     return StoredSize(n_bytes, keyed.n_keys, float(figure.errors_mm(Figure.build(sampled)).max()))
 
 
