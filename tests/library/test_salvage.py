@@ -81,6 +81,18 @@ def test_flipped_bits_are_repaired_or_their_loss_is_reported(template: Path, tmp
         check_repair(copy / "clips.db", sound)
 
 
+def test_names_of_columns_that_are_no_text_lose_nothing(folder: Path) -> None:
+    file = folder / "clips.db"
+    with Library(file) as library:
+        sound = contents(library)
+    data = bytearray(file.read_bytes())
+    data[data.index(b"revision", data.index(b"CREATE TABLE drafts"))] ^= 0x80
+    file.write_bytes(data)
+    check_repair(file, sound)
+    with Library(file, create=False) as library:
+        assert contents(library) == sound
+
+
 def check_repair(file: Path, sound: tuple[object, ...]) -> tuple[Fault, ...]:
     """Check that a damaged library is repaired, and that its loss is reported; return that."""
     lost = Library.repair_file(file)

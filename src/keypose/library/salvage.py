@@ -278,15 +278,18 @@ def _read_indexes(old: sqlite3.Connection, found_ids: Iterable[int]) -> dict[int
 
 def _read_table(old: sqlite3.Connection, table: sa.Table) -> tuple[list[Row], bool]:
     """Return the rows before, after and between damaged pages, and whether these are all."""
-    statement = f"SELECT rowid, * FROM {table.name} NOT INDEXED"  # names of columns may be damaged
-    if not any(_read(old, f"PRAGMA table_info({table.name})")):
+    n_columns = len([*_read(old, f"PRAGMA table_info({table.name})")])
+    if n_columns == 0:
         return [], False
+    names = ", ".join(("number", *(f"column_{n}" for n in range(n_columns))))  # those of the table may be damaged
+    selected = f"SELECT rowid, * FROM {table.name} NOT INDEXED"
+    statement = f"WITH stored ({names}) AS ({selected}) SELECT * FROM stored"
     rows: dict[int, Row] = {}
     ends: list[int | None] = []
     for order in ("ASC", "DESC"):
         rowid = None
         try:
-            for rowid, *values in old.execute(f"{statement} ORDER BY rowid {order}"):
+            for rowid, *values in old.execute(f"{statement} ORDER BY number {order}"):
                 rows[rowid] = tuple(values)
             break
         except sqlite3.DatabaseError:
@@ -295,7 +298,7 @@ def _read_table(old: sqlite3.Connection, table: sa.Table) -> tuple[list[Row], bo
         first = (ends[0] or 0) + 1
         last = first + MAX_GAP if ends[1] is None else min(ends[1], first + MAX_GAP)
         for number in range(first, last):
-            rows |= {rowid: tuple(values) for rowid, *values in _read(old, f"{statement} WHERE rowid = ?", (number,))}
+            rows |= {rowid: tuple(values) for rowid, *values in _read(old, f"{statement} WHERE number = ?", (number,))}
     if len(table.primary_key) == 1:  # the key is the rowid, and NULL if its definition is damaged
         rows = {rowid: (rowid, *values[1:]) for rowid, values in rows.items()}
     whole_rows = [row for row in rows.values() if len(row) == len(table.c)]
