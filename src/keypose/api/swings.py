@@ -14,6 +14,7 @@ from keypose.errors import Hint, OptionError
 from keypose.kinematics import distances
 from keypose.metrics import position_errors_mm
 from keypose.model import Motion
+from keypose.model.motion import check_motion
 from keypose.options import Fallback, Metric, SwingBoundOptions, SwingOptions, check_option_number
 from keypose.rotations import angle_between
 from keypose.swings.codec import pack
@@ -139,8 +140,7 @@ def swings_within(
     is reserved for translations unless ``translation_mm`` sets their error. Swings are found at each of ``thresholds``,
     and keys are added where they exceed the bound. Other options are those of ``swings``.
     """
-    if not isinstance(motion, Motion):
-        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
+    check_motion(motion)
     if (max_deg is None) == (max_mm is None):
         raise OptionError(
             code="missing_argument" if max_deg is None else "conflicting_options",

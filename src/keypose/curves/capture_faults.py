@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from keypose.arrays import Bools, Floats, Ints, freeze
 from keypose.errors import FormatWarning, Hint, format_count
 from keypose.model import Motion, Skeleton
+from keypose.model.motion import check_motion
 from keypose.rotations import align_signs, angle_between, normalise, slerp
 
 FLIP_RAD = np.pi / 2  # smallest step from one frame to the next
@@ -195,6 +196,7 @@ def find_capture_faults(motion: Motion) -> tuple[CaptureFault, ...]:
 
     A one-frame flip is no spike as well. The first and last two frames have no spikes.
     """
+    check_motion(motion)
     if motion.height <= 0:
         return ()
     flips = find_flips(motion)
@@ -209,6 +211,7 @@ def repair_capture(motion: Motion) -> Motion:
     Where a joint is turned over or jumps away, it moves evenly from the frame before to the frame after. All other
     frames and joints stay as they are. A note says which frames were repaired; ``find_capture_faults`` lists them.
     """
+    check_motion(motion)
     if motion.height <= 0:
         return motion
     flips = find_flips(motion)

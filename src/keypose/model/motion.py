@@ -471,3 +471,9 @@ def _check_unit_quaternions(values: Floats, shape: tuple[int | None, ...], name:
         at = tuple(int(i) for i in np.argwhere(norm_error > 2e-3)[0])
         raise ModelError(f"{rotations[at]} at index {at} is not a unit quaternion (wxyz)", option=name)
     return rotations if not norm_error.size or norm_error.max() < 1e-12 else freeze(normalise(rotations))
+
+
+def check_motion(value: object) -> None:
+    """Raise OptionError unless ``value`` is a Motion."""
+    if not isinstance(value, Motion):
+        raise OptionError(type(value).__name__, expected="a Motion, as kp.load gives it")

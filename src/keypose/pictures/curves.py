@@ -16,6 +16,7 @@ from keypose.features import JointNames, compute_features
 from keypose.methods.saliency.curves import SIGMA_S, JointSaliency, compute_joint_saliency
 from keypose.metrics import check_comparable
 from keypose.model import Column, Features, KeyedMotion, Motion
+from keypose.model.motion import check_motion
 from keypose.options import check_option_number
 from keypose.options.pictures import CurvePlotOptions, CurveValues, ThemeName
 from keypose.pictures.chart.axes import (
@@ -100,8 +101,7 @@ def plot_curves(
     name of the motion by default; ``width_px``, ``panel_px``: the width, and the height of each panel; ``theme``:
     ``light``, ``dark``, ``page`` or ``notebook``. With ``path`` the picture is saved as well.
     """
-    if not isinstance(motion, Motion):
-        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
+    check_motion(motion)
     target = None if path is None else picture_path(path)
     colours = find_theme(theme)
     width = check_width(width_px)

@@ -12,6 +12,7 @@ from keypose.errors import OptionError, format_count
 from keypose.features import body_root
 from keypose.kinematics import distances, end_positions, up_axis
 from keypose.model import KeyedMotion, Motion
+from keypose.model.motion import check_motion
 from keypose.options import check_option_number
 from keypose.options.pictures import PathPlotOptions, ThemeName
 from keypose.pictures.chart.axes import ROW_PX, TEXT_PX
@@ -63,8 +64,7 @@ def plot_path(
     names of joint and motion; ``width_px``, ``height_px``: the size of the picture; ``theme``: ``light``, ``dark``,
     ``page`` or ``notebook``. With ``path`` the picture is saved as well.
     """
-    if not isinstance(motion, Motion):
-        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
+    check_motion(motion)
     target = None if path is None else picture_path(path)
     colours = find_theme(theme)
     width = check_width(width_px)

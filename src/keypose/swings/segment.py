@@ -20,6 +20,7 @@ from keypose import _core
 from keypose.arrays import Floats, Ints
 from keypose.errors import OptionError
 from keypose.model import FootContacts, Motion, Skeleton
+from keypose.model.motion import check_motion
 from keypose.options import Fallback, Metric
 from keypose.swings.fallback import add_keys, mean_rotation, span_mean_rotations
 from keypose.swings.model import Swings
@@ -58,8 +59,7 @@ def swings(
     within that tolerance are used. Changing translations of joints are stored as curves through keys with errors of at
     most ``translation_mm``, on a figure of 1.7 m (0: a key on every frame).
     """
-    if not isinstance(motion, Motion):
-        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives it")
+    check_motion(motion)
     settings = Settings(
         threshold=threshold,
         metric=metric,

@@ -14,6 +14,7 @@ from keypose.curves.cubic_fit import compute_inbetween_costs
 from keypose.errors import OptionError
 from keypose.metrics import Score, position_errors_mm, score
 from keypose.model import KeyedMotion, Ladder, Motion
+from keypose.model.motion import check_motion
 from keypose.pictures.report.settings import ReportSettings, Source
 from keypose.swings.model import Swings
 from keypose.swings.segment import swings
@@ -55,8 +56,7 @@ class ClipAnalysis(Frozen):
 
 def analyse_motion(motion: Motion, settings: ReportSettings, source: Source | None = None) -> ClipAnalysis:
     """Unbake and measure a motion."""
-    if not isinstance(motion, Motion):
-        raise OptionError(type(motion).__name__, expected="a Motion, as kp.load gives")
+    check_motion(motion)
     keyed = unbake(
         motion,
         method=settings.method,
