@@ -382,14 +382,14 @@ def test_edited_swings_alone(editor: ClipEditor) -> None:
 def test_swing_in_numbers(editor: ClipEditor) -> None:
     """Steps with an angle, an axis or a factor are the operations of the editor of swings."""
     steps: tuple[SwingStep, ...] = (
-        SetSwingAngle(joint="LeftArm", index=1, degrees=-25.0),
+        SetSwingAngle(joint="LeftArm", index=1, degrees=-25.0, return_s=0.5),
         SetSwingAxis(joint="LeftArm", index=0, axis=(0.0, 3.0, 4.0)),
         RetimeSwings(factor=1.5, from_frame=30, to_frame=60),
         RetimeSwings(factor=0.5, keep_contacts=False),
     )
     result = apply_draft(editor, SwingsDraft(steps=steps))
     expected = kp.swings(editor.motion).edit(editor.motion)
-    expected.set_angle(expected.swings["LeftArm"][1], -25.0)
+    expected.set_angle(expected.swings["LeftArm"][1], -25.0, return_s=0.5)
     expected.set_axis(expected.swings["LeftArm"][0], (0.0, 0.6, 0.8))
     fps = editor.motion.fps
     expected.retime("all", 1.5, from_s=30 / fps, to_s=60 / fps)

@@ -305,7 +305,7 @@ class SetSwingAngle(_IndexedStep):
 
     def apply(self, edit: SwingEdit) -> SwingChange:
         """Apply the step to ``edit`` and return the change."""
-        return edit.set_angle(self._targets(edit), self.degrees)
+        return edit.set_angle(self._targets(edit), self.degrees, return_s=self.return_s)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -317,7 +317,7 @@ class SetSwingAxis(_IndexedStep):
 
     def apply(self, edit: SwingEdit) -> SwingChange:
         """Apply the step to ``edit`` and return the change."""
-        return edit.set_axis(self._targets(edit), self.axis)
+        return edit.set_axis(self._targets(edit), self.axis, return_s=self.return_s)
 
 
 @dataclass(frozen=True, kw_only=True)
