@@ -19,6 +19,7 @@ export interface EditResult {
   bars: readonly Bar[] | null;
   changedFrames: readonly [number, number] | null;
   contacts: Contacts | null;
+  displacements: readonly Schema["DisplacementRow"][];
   notes: readonly string[];
   reachErrorMm: number | null;
 }
@@ -201,9 +202,20 @@ export class EditSession {
       contacts,
       notes,
       reach_error_mm: reachErrorMm,
+      displacements,
     } = packet.header;
     const bars = swings && toBars(swings);
-    return { draft, curves: parseCurves(packet), keys, bars, changedFrames, contacts, notes, reachErrorMm };
+    return {
+      draft,
+      curves: parseCurves(packet),
+      keys,
+      bars,
+      changedFrames,
+      contacts,
+      displacements,
+      notes,
+      reachErrorMm,
+    };
   }
 
   /** Shows the error, and removes the last step if the server refused it. */

@@ -3,7 +3,7 @@
 import { button, checkbox, fieldWithLabel, section, slider } from "../clip/controls";
 import type { ClipState } from "../clip/state";
 import type { SwingChange } from "../timeline/swing_drag";
-import { h } from "../ui/dom";
+import { fill, h } from "../ui/dom";
 import { toLabel } from "../ui/format";
 import type { EditSession } from "./edit_session";
 import { retimeSection } from "./retime_section";
@@ -77,8 +77,27 @@ function oneSwingSection(state: ClipState, session: EditSession, cleanups: (() =
     note,
     ...picker.elements,
     swingFields(state, session, picker.current, cleanups),
+    displacementNote(session, cleanups),
     rows,
   );
+}
+
+/** Says how far and until when joints are not back at their captured motion after the last step. */
+function displacementNote(session: EditSession, cleanups: (() => void)[]): HTMLElement {
+  const list = h("ul", { class: "displacements", role: "status", "aria-label": "Return to the capture" });
+  cleanups.push(
+    session.result.watchNow((result) => {
+      const hasStep = (result?.draft.steps.length ?? 0) > 0;
+      const rows = (result?.displacements ?? []).map(
+        ({ joint, start, end, max_deg: degrees }) =>
+          `${joint} does not return to the capture in time: up to ${degrees.toFixed(1)}° off in frames ${start} to ${end}.`,
+      );
+      const texts = rows.length ? rows : ["After the last step all joints return to the capture in time."];
+      list.hidden = !hasStep;
+      fill(list, ...texts.map((text) => h("li", { class: "note", text })));
+    }),
+  );
+  return list;
 }
 
 function allSwingsSection(state: ClipState, session: EditSession): HTMLElement {
