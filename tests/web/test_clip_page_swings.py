@@ -142,7 +142,9 @@ def test_swing_is_edited_by_typing(open_page: OpenPage, clip: str) -> None:
         step = applied_steps(page, clip, 1)[0]
         assert (step["op"], step["joint"], step["index"], step["degrees"]) == (
             "set_angle", "RightUpLeg", bar["index"], 70.5)  # fmt: skip
-        expect(page.get_by_role("status", name="Return to the capture")).to_contain_text("return to the capture in time")
+        expect(page.get_by_role("status", name="Return to the capture")).to_contain_text(
+            "return to the capture in time"
+        )
         type_number(page, "Start (frame)", str(bar["start"] + 2))
         assert applied_steps(page, clip, 2)[1]["by_frames"] == 2
         length = bar["end"] - bar["start"] + 1
