@@ -27,8 +27,7 @@ from keypose.swings.action_rules import (
     find_strokes,
 )
 from keypose.swings.body_motion import RATE, BodyMotion, Direction, Limb, build_body_motion, speeds
-from keypose.swings.error import check_same_clip
-from keypose.swings.model import Swings
+from keypose.swings.model import Swings, check_same_clip
 from keypose.swings.swing import Swing
 
 NO_BODY = "no actions: no arm or leg is recognised, or the figure has no height"

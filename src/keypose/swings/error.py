@@ -9,9 +9,8 @@ import numpy as np
 from keypose.arrays import Floats
 from keypose.cache import cache_weakly
 from keypose.curves.edit.directions import nearest_angles
-from keypose.errors import OptionError, format_count
 from keypose.model import Motion
-from keypose.swings.model import Swings
+from keypose.swings.model import Swings, check_same_clip
 from keypose.validation import check_choice
 
 
@@ -57,16 +56,3 @@ def _angle_differences(motion: Motion, played: Motion) -> Floats:
 def _euler_angles(motion: Motion) -> Floats:
     """Return the angles (T, J, 3) of ``motion`` in radians; thresholds are compared with the same ones."""
     return np.deg2rad(motion.euler_curves())
-
-
-def check_same_clip(motion: Motion, swings: Swings) -> None:
-    """Raise an OptionError for a motion of other joints or frames than the swings."""
-    if not isinstance(motion, Motion):
-        raise OptionError(type(motion).__name__, expected="the Motion that the swings were found in")
-    if motion.skeleton.names != swings.skeleton.names:
-        raise OptionError(f"{motion.name!r} and the swings of {swings.name!r}", expected="the same joints")
-    if motion.n_frames != swings.n_frames:
-        raise OptionError(
-            f"{motion.name!r} has {format_count(motion.n_frames, 'frame')}, its swings {swings.n_frames}",
-            expected="the same number",
-        )

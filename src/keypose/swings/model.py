@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from keypose.arrays import Floats, Frozen, freeze, freeze_floats, freeze_items
-from keypose.errors import ModelError, format_count
+from keypose.errors import ModelError, OptionError, format_count
 from keypose.kinematics import Up
 from keypose.model import FootContacts, Motion, Pose, Skeleton
 from keypose.model.motion import check_up, frames_at_rate
@@ -299,3 +299,16 @@ class Swings(Frozen):
         from keypose.swings.edit import SwingEdit
 
         return SwingEdit(self, capture)
+
+
+def check_same_clip(motion: Motion, swings: Swings) -> None:
+    """Raise an OptionError for a motion of other joints or frames than the swings."""
+    if not isinstance(motion, Motion):
+        raise OptionError(type(motion).__name__, expected="the Motion that the swings were found in")
+    if motion.skeleton.names != swings.skeleton.names:
+        raise OptionError(f"{motion.name!r} and the swings of {swings.name!r}", expected="the same joints")
+    if motion.n_frames != swings.n_frames:
+        raise OptionError(
+            f"{motion.name!r} has {format_count(motion.n_frames, 'frame')}, its swings {swings.n_frames}",
+            expected="the same number",
+        )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from weakref import WeakKeyDictionary
+
 import numpy as np
 from numpy.typing import NDArray
 
 from keypose.arrays import Floats, Ints
-from keypose.cache import cache_weakly
 from keypose.model import Curves
 from keypose.rotations import angle_between, conjugate, exp, log, multiply, normalise, rotate, to_matrix
 from keypose.swings.block.byte_io import Reader, Writer
@@ -18,6 +19,8 @@ EVERY_FRAME, CUBIC = 4, 8  # flags beside the number of angles of keys
 KEY_BYTES = 64  # memory of one key when it is read
 _NO_SPANS: tuple[Ints, Ints] = (np.zeros(0, np.int32), np.zeros(0, np.int32))
 Floats32 = NDArray[np.float32]
+
+_ENCODED_SPANS: WeakKeyDictionary[KeyedSpan, tuple[int, Floats32]] = WeakKeyDictionary()
 
 ACCURACY_RAD = 1e-6  # of restored rotations
 FREE = 3  # the number of angles of a rotation without fixed axes
@@ -48,10 +51,11 @@ def write_track(out: Writer, track: Track, *, left_out: bool) -> None:
                 out.write_floats(numbers)
 
 
-@cache_weakly
 def _encode_span(span: KeyedSpan) -> tuple[int, Floats32]:
-    """Return ``encode_rotations`` of a span: those of left-out joints are the same for every threshold."""
-    return encode_rotations(span.rotations)
+    """Return ``encode_rotations`` of a span, cached: those of left-out joints are the same for every threshold."""
+    if span not in _ENCODED_SPANS:
+        _ENCODED_SPANS[span] = encode_rotations(span.rotations)
+    return _ENCODED_SPANS[span]
 
 
 def read_track(block: Reader, joint: str, mean_rotation: Floats, n_frames: int) -> Track:

@@ -22,8 +22,7 @@ from keypose.swings.edit.pieces import Point
 from keypose.swings.edit.retime import Keep as RetimeKeep
 from keypose.swings.edit.retime import retime
 from keypose.swings.edit.timing import Keep, lengthen, shift, shorten
-from keypose.swings.error import check_same_clip
-from keypose.swings.model import Swings
+from keypose.swings.model import Swings, check_same_clip
 from keypose.swings.swing import Swing
 from keypose.validation import check_bool
 
