@@ -1,4 +1,4 @@
-"""Extremes: the frames in which a part of the body is at the end of its travel.
+"""Extremes, the frames in which a part of the body is at the end of its travel, and holds, in which none moves.
 
 An end of travel is one of these, on a figure of 1.7 m:
 
@@ -17,6 +17,8 @@ less prominent than a limit are ignored, which makes them robust to noise. The f
 
 Several parts usually end their travel at about the same time: ``find_extremes`` combines them into extremes, which are
 poses.
+
+In a hold every joint stays slower than a limit for some time, as when a figure stands and waits.
 """
 
 from __future__ import annotations
@@ -54,6 +56,8 @@ KINDS_OF_STEP = ("reach", "reversal", "contact_start", "contact_end")
 KEY_S = 0.035  # a key this close to the end of travel of a body part shows it
 LEADING_WEIGHT_M = 3.0  # of each end of travel of a leading part, more than those of others
 SIDES = ("left", "right")
+# A hold: largest speed of any joint on a figure of 1.7 m, shortest time, and longest time between two that are one.
+MAX_HOLD_MM_PER_S, MIN_HOLD_S, MAX_HOLD_GAP_S = 50.0, 0.5, 0.1
 
 
 class TravelEnd(NamedTuple):
@@ -98,6 +102,21 @@ def find_extremes(motion: Motion) -> tuple[Extreme, ...]:
         members.sort(key=lambda end: -end.prominence_m)
         extremes.append(Extreme(frame, prominence_m, tuple(members)))
     return tuple(sorted(extremes))
+
+
+def find_holds(motion: Motion) -> tuple[tuple[int, int], ...]:
+    """Return the first and last frame of each hold, in time order; none for a figure without height."""
+    if motion.height <= 0 or motion.n_frames < 2:
+        return ()
+    limit = MAX_HOLD_MM_PER_S / (motion.mm_per_unit * motion.fps)  # of a step, file units
+    steps = np.diff(motion.world_positions(), axis=0)
+    holds: list[tuple[int, int]] = []
+    for first, last in runs((np.einsum("tjc,tjc->tj", steps, steps) <= limit**2).all(axis=1)):
+        if holds and first - holds[-1][1] <= MAX_HOLD_GAP_S * motion.fps:
+            holds[-1] = (holds[-1][0], last)
+        else:
+            holds.append((first, last))
+    return tuple((first, last) for first, last in holds if last - first >= MIN_HOLD_S * motion.fps)
 
 
 def mark_extremes(keys: Ints, extremes: Sequence[Extreme], fps: float) -> Bools:

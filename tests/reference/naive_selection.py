@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 
+import keypose as kp
+
 
 def chord_costs(points: np.ndarray, total: str, measure: str) -> np.ndarray:
     """Return the cost of each edge i -> j: the distance of the points between from the line through both ends.
@@ -437,3 +439,23 @@ def preferred_penalty(keys, costs, limit, weights, near: float, near_share: floa
         distance = min(abs(frame - key) for key in keys)
         total += weight * (near_share * distance / near if distance <= near else 1.0)
     return total
+
+
+def naive_holds(motion: kp.Motion, max_mm_per_s: float, min_s: float, max_gap_s: float) -> list[tuple[int, int]]:
+    """Return the first and last frame of each hold, frame by frame."""
+    world = motion.world_positions() * motion.mm_per_unit
+    holds: list[tuple[int, int]] = []
+    first = None
+    for frame in range(motion.n_frames):
+        is_still = frame + 1 < motion.n_frames and all(
+            np.linalg.norm(world[frame + 1, joint] - world[frame, joint]) * motion.fps <= max_mm_per_s
+            for joint in range(motion.n_joints)
+        )
+        if is_still and first is None:
+            first = frame
+        if not is_still and first is not None:
+            if holds and (first - holds[-1][1]) / motion.fps <= max_gap_s:
+                first = holds.pop()[0]
+            holds.append((first, frame))
+            first = None
+    return [(first, last) for first, last in holds if (last - first) / motion.fps >= min_s]

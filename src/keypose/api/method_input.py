@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 import numpy as np
@@ -14,12 +16,12 @@ from keypose.arrays import Ints, runs
 from keypose.curves.cubic_fit import ROTATION_KINDS, compute_inbetween_costs
 from keypose.curves.keyed_motion import INTERPOLATIONS, MAX_POLISHED_CHAIN, CurveOptions
 from keypose.errors import OptionError
-from keypose.extremes import find_extremes
+from keypose.extremes import find_extremes, find_holds
 from keypose.features import JointNames, body_root, build_array_features, compute_features
 from keypose.kinematics import heights_above
 from keypose.methods import METHODS, Method
 from keypose.methods.salient import MAX_THREADS, available_cores, default_gap_frames
-from keypose.model import EdgeCosts, Features, InbetweenCosts, Motion, Skeleton
+from keypose.model import EdgeCosts, Features, InbetweenCosts, Ladder, Motion, Skeleton
 from keypose.options import (
     PIN_WORDS,
     Interpolation,
@@ -46,6 +48,7 @@ COMMON_OPTIONS = {
 KEY_COUNT_OPTIONS = ("keys", "tolerance_mm", "auto")  # of select
 FrameRange: TypeAlias = tuple[int | None, int | None] | slice | None
 MIN_FLIGHT_S = 0.1
+HOLD_SLACK = 1.3  # factor by which errors may grow for keys at the ends of holds
 MAX_DEFAULT_GAP_S = 4.0  # between keys of a long hold, without ``max_gap_frames``
 
 Result = TypeVar("Result")
@@ -265,6 +268,40 @@ def extreme_frames(motion: Motion) -> tuple[int, ...]:
             "has nothing to pin: no part of the body turns back", subject=motion.name, option="pins", value="extremes"
         )
     return frames
+
+
+def put_keys_at_holds(
+    motion: Motion, key_ladder: Ladder, options: Mapping[str, Any], search: Callable[[Mapping[str, Any]], Ladder]
+) -> Ladder:
+    """Return a ladder with keys at the first and last frame of holds, between which the curves then stay still.
+
+    For each number of keys it has the selection that is optimal with keys at all holds; if that costs more than
+    ``HOLD_SLACK`` times as much as in ``key_ladder``, with keys at the longer half of them, and so on; else that of
+    ``key_ladder``. ``search`` returns the ladder for options, as ``options`` are: those of ``ladder``.
+    """
+    start, stop = parse_frame_range(options.get("frames"), motion.n_frames)
+    frame_options = parse_frame_options(motion, options, start, stop)
+    excluded = set(frame_options.get("excluded", ()))
+    holds = [hold for hold in find_holds(motion[start:stop]) if excluded.isdisjoint(hold)]
+    holds.sort(key=lambda hold: hold[0] - hold[1])
+    if not holds:
+        return key_ladder
+    paths = {count: key_ladder.at(count).frames for count in key_ladder.counts.tolist()}
+    costs = {count: key_ladder.costs[count] for count in paths}
+    limits = {count: HOLD_SLACK * cost for count, cost in costs.items()}
+    while holds and limits:
+        ends = {frame for hold in holds for frame in hold}.union(frame_options.get("pins", ()))
+        limit = max((limits[count] for count in limits if count >= len(ends)), default=0.0)
+        limit = min(limit, np.inf if options.get("limit_mm") is None else options["limit_mm"])
+        with suppress(OptionError):  # more holds than keys, gaps that do not fit them, or a higher cost
+            pinned = search({**options, "pins": tuple(sorted(start + end for end in ends)), "limit_mm": limit})
+            for count in pinned.counts.tolist():
+                if pinned.costs[count] <= limits.get(count, -1.0):
+                    paths[count], costs[count] = pinned.at(count).frames, pinned.costs[count]
+                    del limits[count]
+        holds = holds[: len(holds) // 2]
+    frames = np.concatenate(list(paths.values()))
+    return replace(key_ladder, frames=frames, cost_values=np.array(list(costs.values())), is_nested=False)
 
 
 def _gap_options(

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from keypose.api.key_count import auto_tolerance, select_automatically
-from keypose.api.method_input import build_curve_options
+from keypose.api.method_input import build_curve_options, measures_inbetweens, put_keys_at_holds
 from keypose.api.select import build_auto_measure, ladder, refine_table
 from keypose.api.unbake import unbake
 from keypose.arrays import Ints, runs
@@ -267,10 +267,18 @@ class LadderView:
 def compute_ladder_view(motion: Motion, spec: SelectionSpec) -> LadderView:
     """Return all selections of a spec: ``kp.ladder``, and the number of keys of ``kp.select(auto=True)``.
 
-    They are those of the motion without flips, which the curves through them omit.
+    Keys that are selected by the error of curves are at holds, as in ``kp.unbake(keys=...)``. All are those of the
+    motion without flips, which the curves through them omit.
     """
     source, options = remove_flips(motion), spec.ladder_options(motion)
-    result = ladder(source, spec.method, max_keys=spec.ladder_max_keys(motion), **options)
+    max_keys = spec.ladder_max_keys(motion)
+
+    def search(search_options: Mapping[str, Any]) -> Ladder:
+        return ladder(source, spec.method, max_keys=max_keys, **search_options)
+
+    result = search(options)
+    if measures_inbetweens(options) and not options.get("loop"):
+        result = put_keys_at_holds(source, result, options, search)
     errors, tolerance = build_auto_measure(source, result, options)
     auto_selection = select_automatically(result, errors, tolerance)
     auto = len(auto_selection) if errors.max_error(auto_selection) <= tolerance else None
