@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import keypose as kp
+from keypose.curves import interpolate_linear
 from keypose.pictures.chart import Axis, Line, Mark, chart
 from keypose.pictures.strip.build import render_scene
 from keypose.pictures.strip.canvas import Decorations, SizeOptions, fit_canvas
@@ -15,6 +16,7 @@ from keypose.pictures.strip.scene import build_scene, choose_rows
 from keypose.pictures.svg import Picture, document, find_theme, number, text_element
 
 FOLDER = Path(__file__).resolve().parents[1] / "docs" / "pictures"
+SWING_POSES = (160, 438, 467, 590, 616)  # of the demo motion at 60 fps: a step, a crouch, a jump, a kick
 
 
 def pictures() -> dict[str, Callable[[], kp.Picture]]:
@@ -46,6 +48,12 @@ def pictures() -> dict[str, Callable[[], kp.Picture]]:
         "keyposes-weights.svg": lambda: kp.strip(m, select_by_weights(m)),
         "keyposes-roots.svg": lambda: kp.strip(m[420:560], select_by_features(m[420:560])),
         "keyposes-rank.svg": lambda: kp.strip(m, kp.select(m, "farthest", keys=5), rank=True),
+        # Figures of Roberts et al. and of Chia: docs/papers.md
+        "salient-compression.svg": lambda: draw_compression(m),
+        "salient-greedy.svg": lambda: kp.strip(m[480:620], select_greedily_and_optimally(m[480:620])),
+        "swings-original.svg": lambda: kp.strip(m, SWING_POSES),
+        "swings-played.svg": lambda: kp.strip(kp.swings(m).play(), SWING_POSES),
+        "swings-edited.svg": lambda: kp.strip(edit_swings(m), SWING_POSES),
     }
 
 
@@ -111,6 +119,41 @@ def select_by_features(motion: kp.Motion) -> dict[str, kp.Selection]:
     """Return three keys from plain positions, and with matched roots."""
     features = {"plain positions": "unmatched", "matched roots, weight 5": "root_matched"}
     return {label: kp.select(motion, "farthest", keys=3, features=kind) for label, kind in features.items()}
+
+
+def draw_compression(motion: kp.Motion) -> kp.Picture:
+    """Draw the mean error against the share of frames that are removed, as Roberts et al. do, by method."""
+    removed = np.array([80.0, 84.0, 88.0, 90.0, 92.0, 94.0, 96.0, 97.5])
+    counts = [round((1 - percent / 100) * motion.n_frames) for percent in removed]
+    straight = {"uniform": "uniform", "simplify (greedy)": "simplify", "salient (optimal)": "salient"}
+    lines = []
+    for colour, (label, method) in enumerate(straight.items()):
+        ladder = kp.ladder(motion, method, max_keys=max(counts))
+        curves = [interpolate_linear(motion, ladder.at(n).frames) for n in counts]
+        errors = np.array([kp.score(motion, curve).mean_mm for curve in curves])
+        lines.append(Line(f"{label}, straight", removed, errors, f"line{colour}", dashed=False))
+    errors = np.array([kp.score(motion, kp.unbake(motion, keys=n, residual=False)).mean_mm for n in counts])
+    lines.append(Line("unbake, fitted curves", removed, errors, "line3", dashed=False))
+    return chart(lines, Axis("frames removed", unit="%"), Axis("mean error", log=True, unit="mm"),
+                 width_px=960, height_px=420)  # fmt: skip
+
+
+def select_greedily_and_optimally(motion: kp.Motion) -> dict[str, kp.Selection]:
+    """Return five keys by curve simplification, and the optimal ones."""
+    selections = {}
+    for label, method in {"greedy (simplify)": "simplify", "optimal (salient)": "salient"}.items():
+        selection = kp.select(motion, method, keys=5)
+        error = kp.score(motion, interpolate_linear(motion, selection.frames))
+        selections[f"{label}: {error.max_mm:.0f} mm"] = selection
+    return selections
+
+
+def edit_swings(motion: kp.Motion) -> kp.Motion:
+    """Return the motion with a lower kick and lower arms."""
+    edit = kp.swings(motion).edit(motion)
+    edit.scale(max(edit.find("right_thigh"), key=lambda swing: swing.angle), 0.7)
+    edit.scale(edit.find(["left_upper_arm", "right_upper_arm"], wider_deg=40), 0.6)
+    return edit.play()
 
 
 def draw_reduced_curve(motion: kp.Motion) -> kp.Picture:
