@@ -37,7 +37,7 @@ def test_each_paper_has_commands() -> None:
     [
         (r"largest distance ([\d.]+) times, never", "greedy_over_optimal_cost_median"),
         (r"at most (\d\.\d) mm; medians of 20", "salient_curves_inbetween_max_mm_90_removed"),
-        (r"keys=n\)` \| fitted, polished \| (0\.\d+),", "salient_curves_inbetween_mean_mm_80_removed"),
+        (r"which-keys\) \| fitted, polished \| (0\.\d+),", "salient_curves_inbetween_mean_mm_80_removed"),
         (
             r"1\.17 times that of simplification on the left upper leg, ([\d.]+) times in the median",
             "saliency_error_over_simplify_in_time_single_joints",
