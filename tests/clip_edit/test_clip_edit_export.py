@@ -18,6 +18,7 @@ from keypose.clip_edit.export import MAX_LENGTH, export_suffixes, unique_names
 from keypose.clip_edit.steps import Rotate
 from keypose.errors import MissingExtra, OptionError
 from keypose.formats import writable_suffixes
+from support.character_files import character_glb
 from support.errors import raises
 
 FRAMES = (0, 31, 60, 88, 119)
@@ -230,3 +231,24 @@ def test_motion_details(editor: ClipEditor) -> None:
     for bar in details.swings:
         own = swings[bar.joint][bar.index]
         assert (bar.start, bar.end) == (own.start, own.end)
+
+
+def test_export_into_the_file_of_the_clip(motion: kp.Motion, tmp_path: Path) -> None:
+    path = tmp_path / "hero.glb"
+    path.write_bytes(character_glb(motion))
+    motion = kp.load(path)
+    editor = ClipEditor(replace(motion, name="renamed"))
+    options = ExportOptions(".glb", frames=(frames := (0, 31, 119)), into_source=True)
+    exported = export_clip(editor, options, path.read_bytes())
+    assert exported.name == "renamed (3 keys, character).glb"
+    keyed = kp.unbake(motion, frames)
+    assert exported.data == save_bytes(keyed, tmp_path / "result.glb", into=path)
+    whole = export_clip(editor, replace(options, reduce_tracks=False), path.read_bytes())
+    assert whole.data == save_bytes(keyed, tmp_path / "result.glb", into=path, reduce_tracks=False) != exported.data
+    capture = export_clip(editor, ExportOptions(".glb", into_source=True), path.read_bytes())
+    assert capture.data == save_bytes(motion, tmp_path / "result.glb", into=path)
+    for source in (None, b"HIERARCHY"):
+        with raises(OptionError, option="into_source", value=True):
+            export_clip(editor, options, source)
+    with raises(OptionError, option="into_source", value=True):
+        ExportOptions(".bvh", frames=frames, into_source=True)

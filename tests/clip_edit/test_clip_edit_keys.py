@@ -399,3 +399,36 @@ def test_weights_are_distinguished_by_their_order() -> None:
     """Of two names that mean the same joint, the later one counts."""
     first, second = ({"LeftHand": 2.0, "left_arm": 1.0}, {"left_arm": 1.0, "LeftHand": 2.0})
     assert SelectionSpec(weights=first).cache_key() != SelectionSpec(weights=second).cache_key()
+
+
+def test_keys_at_extremes(editor: ClipEditor) -> None:
+    """A number of keys, a tolerance and automatic keys give those of the Python API, at ends of travel of the part."""
+    motion = editor.motion
+    plain, leading = SelectionSpec(method="salient", options={"cost": "chord"}), {"leading": "right_hand"}
+    led = replace(plain, **leading)
+    expected = kp.select(motion, "salient", keys=7, cost="chord", **leading).frames.tolist()
+    assert list(editor.select_count(led, 7)) == expected != list(editor.select_count(plain, 7))
+    assert editor.ladder_view(led) is editor.ladder_view(plain)  # only the selected keys are moved
+    assert list(editor.select_within(SelectionSpec(**leading))) == kp.unbake(motion, auto=True, **leading).keys.tolist()
+    assert (
+        list(editor.select_within(SelectionSpec(**leading), 40.0))
+        == kp.unbake(motion, tolerance_mm=40.0, **leading).keys.tolist()
+    )
+    within, moved = (editor.select_within(spec, 60.0) for spec in (plain, led))
+    assert len(within) == len(moved)
+    errors_mm = position_errors_mm(motion, kp.unbake(motion, moved).sample())
+    assert errors_mm.max() <= 60.0
+
+
+@pytest.mark.parametrize("fields", [{"method": "farthest"}, {"options": {"objective": "sum"}}])
+def test_keys_that_cannot_be_moved_to_extremes(editor: ClipEditor, fields: Any) -> None:
+    spec = SelectionSpec(leading="hips", **fields)
+    with raises(OptionError, option="leading", value="hips"):
+        editor.select_within(spec)
+    with raises(OptionError, option="leading", value="hips"):
+        editor.select_count(spec, 7)
+
+
+def test_number_of_keys_that_the_ladder_does_not_have(editor: ClipEditor) -> None:
+    with raises(OptionError, option="keys", value=4000):
+        editor.select_count(SelectionSpec(extremes_first=True), 4000)

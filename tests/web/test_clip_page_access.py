@@ -34,7 +34,7 @@ def test_everything_works_by_keyboard(open_page: OpenPage, clip: str) -> None:
             page.keyboard.press(key)
             wait_frame(page, frame)
         slider = page.get_by_role("slider", name="Frame")
-        expect(slider).to_have_attribute("aria-valuetext", "Frame 0 of 369, 0.00 s, key")
+        expect(slider).to_have_attribute("aria-valuetext", "Frame 0 of 369, 0.00 s, key, extreme")
         page.keyboard.press("+")
         wait_query(page, keys="9")
         page.keyboard.press("Shift+ArrowUp")

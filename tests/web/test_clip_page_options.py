@@ -5,21 +5,25 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import keypose as kp
 from keypose.clip_edit.selection_spec import RESERVED_OPTIONS
+from keypose.extremes import find_extremes, list_parts_at_keys
 from support.clip_page import (
     call_api,
     export_clip,
     page_errors,
     read_keys,
     set_slider,
+    timeline_point,
     wait_keys,
     wait_query,
     wait_ready,
 )
-from support.web_pages import OpenPage, cut, expect, poll, serious_violations, wait_until
+from support.clip_scores import format_mm
+from support.web_pages import FPS, OpenPage, cut, expect, poll, serious_violations, wait_until
 
 pytestmark = pytest.mark.browser
 
@@ -232,7 +236,113 @@ def test_forms_are_accessible_and_fit_a_phone(open_page: OpenPage, clip: str, ax
             page = tab.page
             wait_ready(page)
             open_section(page, "In-betweens")
-            if "viewport" not in context:
-                assert serious_violations(page, axe) == []
+            assert serious_violations(page, axe) == []
             width = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
             assert width == 0
+
+
+def test_strip_scrolls_by_keyboard_on_a_phone(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=9", viewport={"width": 390, "height": 800}) as tab:
+        page = tab.page
+        wait_ready(page)
+        strip = page.get_by_role("figure", name="Key poses")
+        expect(strip).to_have_attribute("tabindex", "0")
+        strip.focus()
+        page.keyboard.press("ArrowRight")
+        poll(lambda: strip.evaluate("(strip) => strip.scrollLeft"), lambda left: left > 0)
+        expect(page.get_by_role("slider", name="Frame")).to_have_attribute("aria-valuenow", "0")
+        page.set_viewport_size({"width": 1280, "height": 800})
+        expect(strip).not_to_have_attribute("tabindex", "0")
+
+
+def test_keys_show_the_parts_at_the_end_of_their_travel(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=9") as tab:
+        page = tab.page
+        wait_ready(page)
+        keys = read_keys(page)
+        parts = list_parts_at_keys(np.array(keys), find_extremes(motion()), FPS)
+        key, name = next((key, names[0]) for key, names in zip(keys, parts, strict=True) if len(names) == 1)
+        text = f"key, end of travel of {name.replace('_', ' ')}"
+        page.mouse.move(*timeline_point(page, key, "keys"))
+        expect(page.locator(".timeline-tip")).to_have_text(f"Frame {key}: {text}")
+        open_section(page, "List of keys")
+        rows = page.locator(".key-list li")
+        expect(rows).to_have_count(9)
+        expect(rows.nth(keys.index(key))).to_have_text(f"{key}{name.replace('_', ' ')}")
+        expect(rows.first).to_contain_text("first or last key")
+        rows.nth(keys.index(key)).get_by_role("button", name=f"Go to frame {key}").click()
+        valuetext = f"Frame {key} of 369, {key / FPS:.2f} s, {text}"
+        expect(page.get_by_role("slider", name="Frame")).to_have_attribute("aria-valuetext", valuetext)
+        set_slider(page, "Number of keys", 12)
+        expect(rows).to_have_count(12)
+        assert page_errors(tab) == []
+
+
+def test_keys_are_moved_to_extremes(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=9") as tab:
+        page = tab.page
+        wait_ready(page)
+        before = read_keys(page)
+        open_section(page, "Keys at extremes")
+        page.get_by_label("Leading").select_option("right_hand")
+        wait_query(page, extremes="leading:right_hand")
+        moved = kp.select(
+            motion(), "salient", keys=9, cost="inbetween", max_gap_frames=120_000 // 370, leading="right_hand"
+        )
+        assert moved.frames.tolist() != before
+        wait_keys(page, moved.frames.tolist())
+        page.get_by_text("Overlay", exact=True).click()  # which changes the address, not the keys
+        expect(page.locator(".score")).to_have_attribute("aria-busy", "false")
+        assert read_keys(page) == moved.frames.tolist()
+        page.get_by_text("Auto", exact=True).click()
+        automatic = kp.unbake(motion(), auto=True, leading="right_hand", residual=False).keys.tolist()
+        wait_keys(page, automatic)
+        page.get_by_text("Number", exact=True).click()
+        set_slider(page, "Number of keys", 9)
+        page.get_by_label("Leading").select_option("")
+        wait_keys(page, before)
+        page.get_by_label("Select keys with").select_option("uniform")
+        expect(page.get_by_label("Leading")).to_have_count(0)
+        expect(page.get_by_text("Keys of uniform are not moved to extremes, only those of salient.")).to_be_visible()
+        assert page_errors(tab) == []
+
+
+def test_smooth_curves(open_page: OpenPage, clip: str) -> None:
+    """The quick curves are those without smoothing, the final ones those of the Python API."""
+    frames = kp.select(motion(), "uniform", keys=60).frames.tolist()
+    with open_page(f"/clips/{clip}?keys=60&method=uniform") as tab:
+        page = tab.page
+        wait_ready(page)
+        mean = page.locator(".score dd").first
+        for text, smooth in ((None, None), ("1", True), ("0", False)):
+            if text is not None:
+                if smooth:
+                    open_section(page, "In-betweens")
+                page.get_by_label("Smooth", exact=True).select_option(text)
+                wait_query(page, curves=f"smooth:{text}")
+            expect(page.locator(".score")).to_have_attribute("aria-busy", "false")
+            score = kp.score(motion(), kp.unbake(motion(), frames, smooth=smooth, residual=False))
+            expect(mean).to_have_text(format_mm(score.mean_mm))
+        page.get_by_text("Linear", exact=True).click()
+        page.get_by_label("Smooth", exact=True).select_option("1")
+        field = page.get_by_label("Smooth", exact=True).get_attribute("id")
+        expect(page.locator(f"#{field}-error")).not_to_be_empty()
+
+
+def test_controls_without_effect_say_so(open_page: OpenPage, clip: str) -> None:
+    with open_page(f"/clips/{clip}?keys=9&method=farthest&weights=joint.LeftArm:3,joint.LeftHand:3") as tab:
+        page = tab.page
+        wait_ready(page)
+        wait_keys(page, ladder_keys(page, clip, {"method": "farthest", "weights": {"LeftHand": 3}}, 9))
+        page.get_by_text("Joints of left arm").scroll_into_view_if_needed()
+        message = page.get_by_text("No effect: farthest does not look at this joint.")
+        expect(message).to_have_count(1)
+        expect(page.locator(".slider", has=message)).to_contain_text("LeftArm")
+        set_slider(page, "Head", 0)  # then all joints but the head count
+        expect(message).to_have_count(0)
+        page.get_by_text("Each joint", exact=True).click()
+        tolerance = page.get_by_role("radio", name="Tolerance")
+        expect(tolerance).to_be_disabled()
+        expect(page.get_by_text("Keys of each joint within a tolerance need the method salient.")).to_be_visible()
+        page.get_by_label("Select keys with").select_option("salient")
+        expect(tolerance).to_be_enabled()

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import keypose as kp
-from support.clip_page import call_api, page_errors, set_slider, take_picture, wait_query, wait_ready
+from keypose.rotations import from_euler, multiply
+from support.character_files import character_glb
+from support.clip_page import call_api, page_errors, read_keys, set_slider, take_picture, wait_query, wait_ready
 from support.flips import turn_over
 from support.motions import motion
 from support.server_process import ServerInfo, run_server
@@ -73,6 +76,14 @@ def _with_tail() -> kp.Motion:
     return replace(body, skeleton=rig, translations=translations, rotations=rotations, reference_pose=None)
 
 
+def _with_spike() -> kp.Motion:
+    """Return a walk in which an arm jumps away for one frame."""
+    walk = cut("spike", 20, 140)
+    rotations, arm = walk.rotations.copy(), walk.skeleton.joint("left_upper_arm")
+    rotations[60, arm] = multiply(rotations[60, arm], from_euler(np.array([1.5, 0.4, 0.0]), "XYZ"))
+    return replace(walk, rotations=rotations)
+
+
 @pytest.fixture(scope="module")
 def server(pages: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServerInfo]:
     """A server of unusual clips."""
@@ -82,6 +93,8 @@ def server(pages: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Se
             library.add(each)
         library.add(turn_over(cut("flipped", 20, 140), "LeftArm", (61, 63)))
         library.add(replace(kp.demo_motion(fps=120), name="many frames"))
+        library.add(_with_spike())
+        library.add(character_glb(cut("knight", 265, 350)), name="knight")
         noted = replace(cut("noted", 20, 50), notes=("3 frames of a joint were filled",))
         library.add(noted, source="https://example.org/takes", licence="CC BY 4.0", note="second take")
     with run_server(path) as process:
@@ -100,7 +113,7 @@ def _open_clip(page: Any, name: str) -> None:
 def test_preview_shows_markers(open_page: OpenPage) -> None:
     with open_page() as tab:
         page = tab.page
-        wait_until(page, "document.querySelectorAll('.card-strip.loaded').length === 7")
+        wait_until(page, "document.querySelectorAll('.card-strip.loaded').length === 9")
         _card(page, "markers").hover()
         page.wait_for_selector(".card-preview")
         wait_until(page, f"({COLOURED})() > 40")
@@ -126,7 +139,7 @@ def test_clip_of_two_frames_is_not_called_long(open_page: OpenPage) -> None:
         page = tab.page
         _open_clip(page, "two frames")
         wait_ready(page)
-        method = page.locator(".panel-section", has=page.get_by_role("heading", name="Method"))
+        method = page.locator(".panel-section", has=page.get_by_role("heading", name="Method", exact=True))
         expect(method).to_contain_text("salient")
         expect(method).not_to_contain_text("Minimises")  # there is nothing to choose between
         expect(page.locator(".panel")).not_to_contain_text("long clip")
@@ -207,4 +220,53 @@ def test_far_keys_offer_a_tolerance_where_the_number_is_unknown(open_page: OpenP
         expect(row).to_have_count(0)
         worst = page.locator(".score > div", has_text="Worst joint").locator("dd")
         assert float(worst.inner_text().removesuffix(" mm")) <= 20
+        assert page_errors(tab) == []
+
+
+def test_spike_of_the_capture_is_noted(open_page: OpenPage) -> None:
+    with open_page() as tab:
+        page = tab.page
+        _open_clip(page, "spike")
+        wait_ready(page)
+        page.get_by_role("tab", name="Info").click()
+        note = page.locator(".file-notes li")
+        expect(note).to_contain_text("Frame 60: LeftArm jumps by")
+        expect(note).to_contain_text("keypose unbake --repair")
+        assert page_errors(tab) == []
+
+
+def test_export_into_the_file_of_a_character(open_page: OpenPage, server: ServerInfo, tmp_path: Path) -> None:
+    """It has the bytes that Python writes into the file; the tracks of scale are reduced unless they are to stay."""
+    source = tmp_path / "knight.glb"
+    source.write_bytes(character_glb(cut("knight", 265, 350)))
+    with open_page("/", accept_downloads=True) as tab:
+        page = tab.page
+        _open_clip(page, "knight")
+        wait_ready(page)
+        set_slider(page, "Number of keys", 7)
+        wait_query(page, keys="7")
+        wait_ready(page)
+        keyed = kp.unbake(kp.load(source), read_keys(page))
+        sizes = []
+        for reduce_tracks in (True, False):
+            page.locator(".clip-actions").get_by_role("button", name="Export").click()
+            dialog = page.get_by_role("dialog")
+            dialog.locator("input[value='.bvh']").check()
+            expect(dialog.get_by_label("Into the clip’s own file")).to_be_hidden()
+            dialog.locator("input[value='.glb']").check()
+            box = dialog.get_by_label("Reduce its tracks of scale and morph weights")
+            expect(box).to_be_hidden()
+            dialog.get_by_label("Into the clip’s own file").check()
+            expect(dialog.locator(".export-note")).to_contain_text("1 mesh and 1 track of scale and morph weights")
+            box.set_checked(reduce_tracks)
+            with page.expect_download() as download:
+                dialog.get_by_role("button", name="Download").click()
+            assert download.value.suggested_filename == "knight (7 keys, character).glb"
+            result, expected = tmp_path / "result.glb", tmp_path / "expected.glb"
+            download.value.save_as(result)
+            page.wait_for_selector("dialog", state="detached")
+            kp.save(keyed, expected, into=source, reduce_tracks=reduce_tracks)
+            assert result.read_bytes() == expected.read_bytes()
+            sizes.append(result.stat().st_size)
+        assert sizes[0] < sizes[1] < source.stat().st_size
         assert page_errors(tab) == []

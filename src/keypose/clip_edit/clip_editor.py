@@ -11,7 +11,15 @@ import numpy as np
 
 from keypose.api.key_count import auto_tolerance, select_automatically
 from keypose.api.method_input import build_curve_options, measures_inbetweens, put_keys_at_holds
-from keypose.api.select import build_auto_measure, ladder, refine_table
+from keypose.api.select import (
+    ExtremesPreference,
+    build_auto_measure,
+    check_extremes_first,
+    ladder,
+    put_extremes_first,
+    refine_table,
+    selection_with_keys,
+)
 from keypose.api.unbake import unbake
 from keypose.arrays import Ints, runs
 from keypose.cache import LruCache
@@ -21,7 +29,7 @@ from keypose.clip_edit.selection_spec import CurveSpec, KeyedSpec, MethodSpec, S
 from keypose.curves.capture_faults import describe_faults, find_spikes, remove_flips, without_spike_warnings
 from keypose.curves.keyed_motion import CurveFitter, add_residual
 from keypose.errors import OptionError, format_count
-from keypose.extremes import Extreme, find_extremes
+from keypose.extremes import Extreme, find_extremes, find_holds
 from keypose.library.canonical import canonical_body
 from keypose.methods.refine import RefineRow
 from keypose.methods.salient import available_cores
@@ -54,6 +62,7 @@ COMMON_OPTIONS = (
     "excluded",
 )  # keywords of every method, not options of one
 
+REPAIR_HINT = "keypose unbake --repair and kp.repair_capture bridge such frames"
 MAX_SWING_CELLS = 1 << 22  # joints x frames beyond which no swings are computed
 
 
@@ -97,7 +106,8 @@ class ClipEditor:
 
     def ladder_view(self, spec: SelectionSpec) -> LadderView:
         """Return the ladder of a spec, cached."""
-        return self.cache.get_or_make(("ladder", spec.cache_key()), lambda: compute_ladder_view(self.motion, spec))
+        key = ("ladder", spec.for_ladder().cache_key())
+        return self.cache.get_or_make(key, lambda: compute_ladder_view(self.motion, spec))
 
     def swings(self, threshold: float = Settings.threshold) -> Swings:
         """Return ``kp.swings(motion, threshold)``, cached."""
@@ -173,6 +183,7 @@ class ClipEditor:
                 first + key for key in section.select_within(spec.for_section(first, last), tolerance_mm, curves)
             )
         curves = curves or CurveSpec()
+        self._check_extremes(spec)
         if tolerance_mm is None:
             key = ("automatic", spec.cache_key(), curves.curve_key())
             return self.cache.get_or_make(key, lambda: self._select_automatically(spec, curves))
@@ -187,6 +198,32 @@ class ClipEditor:
             tolerance_specs(spec, self.motion, tolerance, curves), tolerance, curves, len(keys)
         )
 
+    def select_count(self, spec: SelectionSpec, keys: int) -> tuple[int, ...]:
+        """Return the keys of the ladder with this number of keys, moved to extremes if the spec says so."""
+        self._check_extremes(spec)
+        ladder = self.ladder_view(spec).ladder
+        count = selection_with_keys(ladder, check_option_int(ClipKeyOptions, "keys", keys))
+        return tuple(self._put_extremes_first(count, spec).tolist())
+
+    def _check_extremes(self, spec: SelectionSpec) -> ExtremesPreference | None:
+        """Return how keys are to be moved to extremes; OptionError if that is impossible, None for the default."""
+        if not spec.prefers_extremes:
+            return None
+        first, leading = spec.extremes_first, spec.leading
+        return check_extremes_first(first, leading, self.motion, spec.method, spec.options or {}, auto=False)
+
+    def _put_extremes_first(self, selection: Selection, spec: SelectionSpec) -> Ints:
+        """Return the keys of a selection of the ladder of ``spec``, moved to extremes if the spec says so."""
+        preference = self._check_extremes(spec)
+        if preference is None:
+            return selection.frames
+        motion, options = self.motion_without_flips, spec.ladder_options(self.motion)
+        if measures_inbetweens(options):  # keys at holds stay there, as in ``kp.unbake``
+            first, last = spec.frame_range(motion)
+            ends = first + np.ravel(find_holds(motion[first : last + 1])).astype(np.int32)
+            options["pins"] = (*options.get("pins", ()), *np.intersect1d(selection.frames, ends).tolist())
+        return put_extremes_first(motion, selection, options, preference).frames
+
     def _select_automatically(self, spec: SelectionSpec, curves: CurveSpec) -> tuple[int, ...]:
         tolerance = auto_tolerance(self.motion)
         keys = self._unbake_keys(spec, curves, auto=True)
@@ -200,6 +237,7 @@ class ClipEditor:
         if not spec.uses_defaults:
             return np.array([], np.int32)
         options = {**spec.ladder_options(self.motion, {}), "max_keys": spec.max_keys, **curves.curve_options()}
+        options |= spec.extremes_options()
         with without_spike_warnings():  # the details of the clip name all spikes
             return unbake(self.motion_without_flips, residual=False, **count, **options).keys
 
@@ -229,7 +267,8 @@ class ClipEditor:
             for count in ladder.counts[ladder.counts > above_count].tolist():
                 keys = ladder.at(count).frames
                 if fitter.fit_within(keys, tolerance) and (within := self._keys_within(keys, tolerance, curves)):
-                    return within
+                    moved = self._put_extremes_first(ladder.at(count), spec)
+                    return self._keys_within(moved, tolerance, curves) or within
             above_count = max(above_count, int(ladder.counts[-1]))
         assert ladder is not None
         max_keys = int(ladder.counts[-1])
@@ -406,7 +445,7 @@ def describe_motion(editor: ClipEditor) -> MotionDetails:
         joint_groups=dict(anatomy.groups),
         contacts=contact_ranges(motion.foot_contacts()) if has_height else {},
         swings=swing_bars(editor.swings()) if has_height and is_small else (),
-        notes=(*list_notes(motion), *([describe_faults(spikes)] if spikes else [])),
+        notes=(*list_notes(motion), *([f"{describe_faults(spikes)} ({REPAIR_HINT})"] if spikes else [])),
     )
 
 

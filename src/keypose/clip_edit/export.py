@@ -15,7 +15,8 @@ from keypose.clip_edit.drafts import Draft, KeysDraft, apply_draft
 from keypose.clip_edit.field_checks import MAX_TEXT, CheckedFields
 from keypose.clip_edit.selection_spec import KeyedSpec, SelectionSpec
 from keypose.errors import OptionError, format_count
-from keypose.formats import FORMATS, Format, save, swings_json, writable_suffixes
+from keypose.formats import FORMATS, Format, list_animations, save, swings_json, writable_suffixes
+from keypose.formats.gltf.container import GLB_MAGIC
 from keypose.model import KeyedMotion, Motion
 from keypose.options import Option, OutputOptions, option_of
 from keypose.options.clip_edit import ClipKeyOptions
@@ -28,6 +29,7 @@ from keypose.validation import is_device_name
 STRIPS = (".strip.svg", ".strip.png")
 REPORT = ".report.html"
 SWINGS = swings_json.FORMAT.suffixes[0]
+CHARACTER = ".glb"
 
 Writer: TypeAlias = Callable[[Path], object]
 
@@ -87,6 +89,14 @@ class ExportOptions(FileOptions, KeyedSpec):
 
     _: KW_ONLY
     draft: Draft | None = None
+    into_source: Annotated[
+        bool,
+        Option(
+            "Write a copy of the clip's own file (GLB), with its meshes, skins and other animations, in which its "
+            "animation is replaced."
+        ),
+    ] = False
+    reduce_tracks: Annotated[bool, option_of(OutputOptions, "reduce_tracks")] = OutputOptions.reduce_tracks
     theme: Annotated[PngTheme, option_of(StripOptions, "theme")] = "light"
     layout: Annotated[Layout, option_of(StripOptions, "layout")] = StripOptions.layout
 
@@ -94,6 +104,10 @@ class ExportOptions(FileOptions, KeyedSpec):
         super().__post_init__()
         if sum(each is not None for each in (self.frames, self.joint_keys, self.keys, self.draft)) > 1:
             raise OptionError("several of frames, joint_keys, keys and draft", expected="one of them or none")
+        if self.into_source and self.format != CHARACTER:
+            raise OptionError(
+                f"with {self.format}", option="into_source", value=True, expected=f"the format {CHARACTER}"
+            )
 
 
 @dataclass(frozen=True)
@@ -126,11 +140,17 @@ def is_compressed(suffix: str) -> bool:
     return PICTURES[suffix].is_binary if suffix in PICTURES else suffix in motion_format(suffix).binary_suffixes
 
 
-def export_clip(editor: ClipEditor, options: ExportOptions) -> ExportedFile:
-    """Return the clip of ``editor`` as a file."""
+def export_clip(editor: ClipEditor, options: ExportOptions, source: bytes | None = None) -> ExportedFile:
+    """Return the clip of ``editor`` as a file. ``source``: the clip's own file, for ``into_source``."""
+    if options.into_source and (source is None or not source.startswith(GLB_MAGIC)):
+        raise OptionError(
+            option="into_source", value=True, subject=editor.motion.name, expected=f"a clip of a {CHARACTER} file"
+        )
     spec = _choose_keys(editor, options)
     make_writer = _picture_writer if options.format in PICTURES else _file_writer
     write = make_writer(editor, options, spec)
+    if options.into_source and source is not None:
+        write = _character_writer(_choose_content(editor, options, spec), source, reduce_tracks=options.reduce_tracks)
     with tempfile.TemporaryDirectory(prefix="keypose-") as folder:
         path = Path(folder) / f"clip{options.format.removeprefix('.strip').removeprefix('.report')}"
         write(path)
@@ -141,12 +161,15 @@ def export_clip(editor: ClipEditor, options: ExportOptions) -> ExportedFile:
 def _name_version(options: ExportOptions, spec: KeyedSpec | None) -> str:
     """Return what distinguishes the file name from that of the capture: `` (12 keys)``, `` (edited swings)``."""
     draft = options.draft
+    texts: list[str] = []
     if draft is None:
-        return "" if spec is None else f" ({_describe_keys(spec)})"
-    if draft.steps or not isinstance(draft, KeysDraft):
-        return f" (edited {draft.kind})"
-    detail = f", detail {draft.residual:g}" if draft.residual else ""
-    return f" ({_describe_keys(draft)}{detail})"
+        texts += [] if spec is None else [_describe_keys(spec)]
+    elif draft.steps or not isinstance(draft, KeysDraft):
+        texts.append(f"edited {draft.kind}")
+    else:
+        texts += [_describe_keys(draft), *([f"detail {draft.residual:g}"] if draft.residual else [])]
+    texts += ["character"] if options.into_source else []
+    return f" ({', '.join(texts)})" if texts else ""
 
 
 def _describe_keys(spec: KeyedSpec) -> str:
@@ -166,6 +189,18 @@ def _choose_keys(editor: ClipEditor, options: ExportOptions) -> KeyedSpec | None
 def _file_writer(editor: ClipEditor, options: ExportOptions, spec: KeyedSpec | None) -> Writer:
     content = _choose_content(editor, options, spec)
     return lambda path: save(content, path, tolerance_mm=options.tolerance_mm, lossless=options.lossless)
+
+
+def _character_writer(content: Motion | KeyedMotion | Swings, source: bytes, *, reduce_tracks: bool) -> Writer:
+    """Return the writer of a copy of ``source`` with its first animation, which clips of files have, replaced."""
+
+    def write(path: Path) -> None:
+        path.write_bytes(source)
+        names = list_animations(path)  # the clip may have been renamed
+        named = replace(content, name=names[0]) if names else content
+        save(named, path, into=path, reduce_tracks=reduce_tracks)
+
+    return write
 
 
 def _choose_content(

@@ -26,6 +26,7 @@ from keypose.model import Motion
 from keypose.options import (
     DEFAULT_METHOD,
     CurveOptions,
+    ExtremesOptions,
     FeatureKind,
     Interpolation,
     Option,
@@ -87,10 +88,11 @@ class MethodSpec(CheckedFields):
 
 
 @dataclass(frozen=True)
-class SelectionSpec(MethodSpec):
+class SelectionSpec(MethodSpec, ExtremesOptions):
     """How keys that all joints share are selected, without their number.
 
-    Frames count from 0; ``first_frame`` and ``last_frame`` are both inclusive.
+    Frames count from 0; ``first_frame`` and ``last_frame`` are both inclusive. Ladders do not depend on the options of
+    extremes, which move the keys of one selection.
     """
 
     joints: Annotated[tuple[Text, ...] | None, option_of(SelectOptions, "joints", max_length=MAX_NAMES)] = None
@@ -106,6 +108,19 @@ class SelectionSpec(MethodSpec):
         """Whether ``kp.unbake`` takes all that is set: then it can select by the resulting curves."""
         sees_motion = self.features is None and not self.smoothing_s
         return self.method == DEFAULT_METHOD and not self.options and sees_motion
+
+    @property
+    def prefers_extremes(self) -> bool:
+        """Whether keys are to be moved to extremes, other than by default."""
+        return bool(self.extremes_first) or self.leading is not None
+
+    def extremes_options(self) -> dict[str, Any]:
+        """Return the keywords of ``kp.unbake`` that move keys to extremes."""
+        return {each.name: getattr(self, each.name) for each in fields(ExtremesOptions)}
+
+    def for_ladder(self) -> SelectionSpec:
+        """Return the spec without what the ladder does not depend on."""
+        return replace(self, extremes_first=None, leading=None)
 
     def for_section(self, first: int, last: int) -> SelectionSpec:
         """Return the spec for the section ``first`` to ``last`` of a motion, with frames counted from its start."""

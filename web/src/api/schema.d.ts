@@ -547,6 +547,19 @@ export interface components {
             count: number;
         };
         /**
+         * CharacterContents
+         * @description What the file of a character has besides its joints and their motion. The API takes the class as it is.
+         */
+        CharacterContents: {
+            /** N Meshes */
+            n_meshes: number;
+            /**
+             * N Tracks
+             * @description Tracks of scale and morph weights, of all animations.
+             */
+            n_tracks: number;
+        };
+        /**
          * Cliff
          * @description A number of keys beyond which costs fall slowly.
          */
@@ -568,6 +581,8 @@ export interface components {
             added_at: string;
             /** Bytes */
             bytes: number;
+            /** @description What the clip's file has that an export into it keeps; None: the file has no more than the motion. */
+            character: components["schemas"]["CharacterContents"] | null;
             /**
              * Contacts
              * @description First and last frame of each contact, by foot.
@@ -1170,6 +1185,12 @@ export interface components {
              * @description In-betweens: cubic curves fitted to the capture (bezier, the default), natural splines (the default for keys per joint by methods that see angles), or straight lines.
              */
             interpolation?: ("bezier" | "natural" | "linear") | null;
+            /**
+             * Into Source
+             * @description Write a copy of the clip's own file (GLB), with its meshes, skins and other animations, in which its animation is replaced.
+             * @default false
+             */
+            into_source: boolean;
             /** @description Keys of its own for every joint. */
             joint_keys?: components["schemas"]["JointKeysSpec"] | null;
             /**
@@ -1208,6 +1229,12 @@ export interface components {
             polish_weights?: {
                 [key: string]: number;
             } | null;
+            /**
+             * Reduce Tracks
+             * @description With a character, reduce tracks of scale and morph weights that have a key on every frame, within 0.1 % of their largest value.
+             * @default true
+             */
+            reduce_tracks: boolean;
             /**
              * Rotation
              * @description Store rotations as quaternions (the default), or as Euler angles in each joint's best order; keys per joint by methods that see angles have those of the file.
@@ -1667,6 +1694,11 @@ export interface components {
             /** Duration S */
             duration_s: number;
             /**
+             * Extremes Options
+             * @description Whether keys are moved to extremes.
+             */
+            extremes_options: components["schemas"]["OptionDescription"][];
+            /**
              * Feature Options
              * @description What every method sees of the motion.
              */
@@ -1716,6 +1748,11 @@ export interface components {
         MethodRow: {
             /** Has Own Count */
             has_own_count: boolean;
+            /**
+             * Joints
+             * @description The group of joints that it sees by default; all: every joint.
+             */
+            joints: string;
             /** Name */
             name: string;
             /** Options */
@@ -2213,7 +2250,7 @@ export interface components {
         };
         /**
          * SelectionRequest
-         * @description The fewest keys of a spec whose curves stay within a tolerance.
+         * @description The fewest keys of a spec whose curves stay within a tolerance, or a number of keys.
          */
         SelectionRequest: {
             /**
@@ -2227,6 +2264,11 @@ export interface components {
              * @default 0
              */
             jump_penalty: number;
+            /**
+             * Keys
+             * @description Number of keys.
+             */
+            keys?: number | null;
             /**
              * Polish
              * @description Refit all tangents together to the world positions of joints. Default where possible.
@@ -2276,7 +2318,8 @@ export interface components {
          * SelectionSpec
          * @description How keys that all joints share are selected, without their number.
          *
-         *     Frames count from 0; ``first_frame`` and ``last_frame`` are both inclusive.
+         *     Frames count from 0; ``first_frame`` and ``last_frame`` are both inclusive. Ladders do not depend on the options of
+         *     extremes, which move the keys of one selection.
          */
         SelectionSpec: {
             /**
@@ -2285,6 +2328,11 @@ export interface components {
              * @default []
              */
             excluded: number[];
+            /**
+             * Extremes First
+             * @description Of the selections with errors up to 5 % larger, take the one with most keys at extremes, where a part of the body is at the end of its travel. Default: with auto.
+             */
+            extremes_first?: boolean | null;
             /**
              * Features
              * @description Features of the poses. Default: those of the method.
@@ -2305,6 +2353,11 @@ export interface components {
              * @description Last frame of the range.
              */
             last_frame?: number | null;
+            /**
+             * Leading
+             * @description The part of the body that leads the motion: of these selections, take the one with most keys at the ends of its travel, and then of that of other parts.
+             */
+            leading?: ("hips" | "hands" | "feet" | "left_hand" | "right_hand" | "left_foot" | "right_foot") | null;
             /**
              * Max Keys
              * @description Largest number of keys on the error curve.

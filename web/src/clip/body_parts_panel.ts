@@ -3,27 +3,49 @@
 import { fill, h } from "../ui/dom";
 import { toLabel } from "../ui/format";
 import { button, type Slider, section, slider } from "./controls";
-import { formatWeights, JOINT, MAX_WEIGHT, parseWeights } from "./settings";
+import { formatWeights, JOINT, MAX_WEIGHT, parseWeights, usedJoints } from "./settings";
 import type { ClipState } from "./state";
 
 const UPDATE_DELAY_MS = 160; // keys are requested when the slider has stopped moving
+
+interface WeightSlider {
+  control: Slider;
+  weight: () => number;
+  standard: (() => string) | null;
+  name: string;
+  joints: readonly string[];
+  message: HTMLElement; // that the weight has no effect
+}
 
 export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
   const note = h("span", { class: "note" });
   let timer = 0;
   let displayedTexts: string | null = null;
   const weights = parseWeights(state.settings.weights);
-  const sliders: { control: Slider; weight: () => number; standard: (() => string) | null }[] = [];
+  const sliders: WeightSlider[] = [];
   const update = () => {
     clearTimeout(timer);
     timer = window.setTimeout(() => state.url.set({ weights: formatWeights(weights) }), UPDATE_DELAY_MS);
   };
   const show = () => {
-    for (const { control, weight, standard } of sliders) control.set(weight(), standard?.() || undefined);
+    const isUsed = usedJoints(state.settings, state.details, state.clip.library, state.bodyParts);
+    for (const { control, weight, standard, name, joints, message } of sliders) {
+      control.set(weight(), standard?.() || undefined);
+      message.hidden = state.isPerJoint || !weights.get(name) || joints.some(isUsed);
+      message.textContent = message.hidden
+        ? ""
+        : `No effect: ${state.settings.method} does not look at ${joints.length > 1 ? "these joints" : "this joint"}.`;
+    }
   };
 
   /** A slider for a weight in the address; `fallback` is what applies without it. */
-  const weightSlider = (label: string, name: string, fallback: () => number, standard: (() => string) | null) => {
+  const weightSlider = (
+    label: string,
+    name: string,
+    joints: readonly string[],
+    fallback: () => number,
+    standard: (() => string) | null = null,
+  ) => {
     const control = slider(label, {
       min: 0,
       max: MAX_WEIGHT,
@@ -37,14 +59,16 @@ export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HT
       },
     });
     const text = standard && (() => (weights.has(name) ? "" : standard()));
-    sliders.push({ control, weight: () => weights.get(name) ?? fallback(), standard: text });
+    const message = h("p", { class: "field-error", role: "status", hidden: true });
+    control.element.append(message);
+    sliders.push({ control, weight: () => weights.get(name) ?? fallback(), standard: text, name, joints, message });
     return control.element;
   };
 
   const parts = state.bodyParts.map((part) => {
-    const ofPart = weightSlider(toLabel(part.name), part.name, () => 1, null);
+    const ofPart = weightSlider(toLabel(part.name), part.name, part.joints, () => 1);
     const ofJoints = part.joints.map((joint) =>
-      weightSlider(joint, `${JOINT}${joint}`, () => weights.get(part.name) ?? 1, null),
+      weightSlider(joint, `${JOINT}${joint}`, [joint], () => weights.get(part.name) ?? 1),
     );
     const isChanged = part.joints.some((joint) => weights.has(`${JOINT}${joint}`));
     const joints = h(
@@ -63,6 +87,7 @@ export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HT
     weightSlider(
       `Root (${rootName})`,
       `${JOINT}${rootName}`,
+      [rootName],
       () => (partOfRoot && weights.get(partOfRoot.name)) ?? 1,
       () => (partOfRoot && weights.has(partOfRoot.name) ? "" : "Method's default"),
     );
@@ -73,7 +98,7 @@ export function bodyPartsSection(state: ClipState, cleanups: (() => void)[]): HT
   cleanups.push(
     state.url.values.watchNow((settings) => {
       unusedNote.hidden = !state.isPerJoint;
-      const texts = settings.weights.join(",");
+      const texts = [settings.method, settings.per, ...settings.weights].join(",");
       if (texts === displayedTexts) return; // the number of keys changes often
       displayedTexts = texts;
       weights.clear();

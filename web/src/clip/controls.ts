@@ -23,6 +23,8 @@ export interface Choice<Value extends string> {
   element: HTMLElement;
   set(value: Value): void;
   rename(value: Value, text: string, title: string): void;
+  /** Disables one option, or enables it if there is no reason. */
+  disable(value: Value, reason: string | null): void;
 }
 
 /** A choice between a few options, shown side by side; radio buttons for the keyboard. */
@@ -54,7 +56,12 @@ export function segmentedControl<Value extends string>(
     label.title = title;
     label.querySelector("span")!.textContent = text;
   };
-  return { element, set, rename };
+  const disable = (value: Value, reason: string | null) => {
+    const k = options.findIndex(([each]) => each === value);
+    inputs[k]!.disabled = reason !== null;
+    labels[k]!.title = reason ?? options[k]![2] ?? "";
+  };
+  return { element, set, rename, disable };
 }
 
 export interface Slider {

@@ -138,12 +138,13 @@ function hasPolish({ curves, joint_keys: jointKeys }: CurveRequest): boolean {
 /** Converts a packet to curves. */
 export function parseCurves(packet: Packet<CurvesHeader>): Curves {
   const { per_frame_mm: mean, max_per_frame_mm: max } = packet.arrays as Record<string, Float32Array | undefined>;
-  const { score, extremes, joint_keys: jointKeys, refine } = packet.header;
+  const { score, keys, extremes, extreme_parts: parts, joint_keys: jointKeys, refine } = packet.header;
   return {
     track: parseTrack(packet),
     errors: mean && max ? { mean, max } : null,
     score,
     extremes: extremes ?? [],
+    extremeParts: new Map((parts ?? []).map((names, k) => [keys?.[k] ?? -1, names])),
     jointKeys: jointKeys ?? null,
     refine: refine ?? null,
   };

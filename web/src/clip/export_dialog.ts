@@ -13,6 +13,8 @@ import { theme } from "../ui/theme";
 import { toast } from "../ui/toast";
 import { button, captureArrowKeys, checkbox, fieldWithLabel, segmentedControl } from "./controls";
 import {
+  CHARACTER,
+  describeCharacter,
   describeContent,
   type ExportChoice,
   type ExportSource,
@@ -57,11 +59,23 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
     fieldWithLabel("Maximum error (mm)", tolerance),
     losslessBox.element,
   );
+  const { character } = state.details;
+  let intoSource = false;
+  const intoBox = checkbox("Into the clip’s own file", (isOn) => {
+    intoSource = isOn;
+    update();
+  });
+  let reduceTracks = true;
+  const reduceBox = checkbox("Reduce its tracks of scale and morph weights", (isOn) => {
+    reduceTracks = isOn;
+  });
+  reduceBox.set(reduceTracks);
+  const characterRow = h("div", { class: "row character-row" }, intoBox.element, reduceBox.element);
   const downloadButton = button("Download", "download", () => void download(), "primary");
   const busy = new BusyLine();
   const dialog = openDialog({
     title: `Export “${state.details.name}”`,
-    body: [sourceControl.element, list, note, toleranceRow, errorNote, busy.element],
+    body: [sourceControl.element, list, note, toleranceRow, characterRow, errorNote, busy.element],
     actions: [button("Cancel", null, () => dialog.close()), downloadButton],
     onClose: () => abort.abort(),
     widthPx: 690,
@@ -79,10 +93,13 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
     fill(list, ...formats.map(formatOption));
     toleranceRow.hidden = !selectedFormat || !hasTolerance(selectedFormat, currentChoice());
     tolerance.disabled = lossless;
+    characterRow.hidden = !character || selectedFormat?.suffix !== CHARACTER;
+    reduceBox.element.hidden = !intoSource || !character?.n_tracks;
     errorNote.hidden = true;
-    note.textContent = selectedFormat
+    const content = selectedFormat
       ? describeContent(selectedFormat, currentChoice(), lossless && !toleranceRow.hidden)
       : "";
+    note.textContent = intoSource && character && !characterRow.hidden ? describeCharacter(character) : content;
   }
 
   function formatOption(format: Format): HTMLElement {
@@ -117,6 +134,7 @@ export function openExportDialog(state: ClipState, draft: Draft | null): void {
         currentChoice(),
         lossless ? "lossless" : Number(tolerance.value),
       );
+      if (intoSource && !characterRow.hidden) Object.assign(body, { into_source: true, reduce_tracks: reduceTracks });
       const { blob, name } = await fetchFile(`/api/clips/${state.details.hash}/export`, {
         body,
         signal: abort.signal,

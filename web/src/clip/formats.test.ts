@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Draft } from "../edit/steps";
-import { describeContent, type Format, hasTolerance, unavailableReason } from "./formats";
+import { describeCharacter, describeContent, type Format, hasTolerance, unavailableReason } from "./formats";
 
 const plain: Format = {
   suffix: "",
@@ -54,4 +54,11 @@ describe("export formats", () => {
     expect(hasTolerance(kps, capture)).toBe(true);
     expect(hasTolerance(kps, { source: "keys", draft: null })).toBe(false);
   });
+});
+
+it("describes what stays in the file of a character", () => {
+  const text = (nMeshes: number, nTracks: number) => describeCharacter({ n_meshes: nMeshes, n_tracks: nTracks });
+  expect(text(1, 0)).toContain("replaced. 1 mesh, materials");
+  expect(text(2, 1)).toContain("replaced. 2 meshes and 1 track of scale and morph weights, materials");
+  expect(text(0, 3)).toContain("replaced. 3 tracks of scale and morph weights, materials");
 });

@@ -2,6 +2,7 @@
 
 import type { Schema } from "../api/client";
 import type { Draft } from "../edit/steps";
+import { countOf } from "../ui/format";
 
 export type Format = Schema["FormatRow"];
 export type ExportSource = "capture" | "keys" | "draft";
@@ -59,6 +60,18 @@ export function describeContent(format: Format, choice: ExportChoice, lossless =
     format.blender_needs_addon && isSparse ? "Blender needs the Keypose add-on to keep the curves." : "";
   const purpose = lossless ? "Keypose's own format. Every number is stored exactly." : format.purpose;
   return [texts[format.content], metadataNote, purpose, blenderNote].filter(Boolean).join(" ");
+}
+
+export const CHARACTER = ".glb"; // the format of files into which keys can be exported
+
+/** Describes a copy of the clip's own file with other keys. */
+export function describeCharacter({ n_meshes: nMeshes, n_tracks: nTracks }: Schema["CharacterContents"]): string {
+  const parts = [
+    nMeshes ? countOf(nMeshes, "mesh", "meshes") : "",
+    nTracks ? `${countOf(nTracks, "track")} of scale and morph weights` : "",
+  ];
+  const contents = parts.filter(Boolean).join(" and ");
+  return `A copy of the clip’s own file in which its animation is replaced. ${contents}, materials and other animations stay.`;
 }
 
 /** Whether the file stores frames within a tolerance. */

@@ -8,7 +8,8 @@ import { button, captureArrowKeys, detailSlider, fieldWithLabel, section, segmen
 import { CostCurve } from "./cost_curve";
 import type { CurveQuality } from "./curve_loader";
 import { jointKeysControls } from "./joint_keys_panel";
-import { curveOptionsForm, methodOptionsSection } from "./method_options";
+import { keyListSection } from "./key_list";
+import { curveOptionsForm, extremesSection, methodOptionsSection } from "./method_options";
 import { pinsSection } from "./pins_panel";
 import type { SelectionController } from "./selection_controller";
 import { interpolationOf, type KeyTarget, keyTarget, OPTIMAL_METHOD } from "./settings";
@@ -25,6 +26,7 @@ const COST_LABELS: Record<string, string> = {
 
 const UNMEASURED_TEXT =
   "This clip has no bones with a length, so the size of the figure is unknown and errors cannot be stated in mm.";
+const NO_TOLERANCE_TEXT = `Keys of each joint within a tolerance need the method ${OPTIMAL_METHOD}.`;
 
 export function keysPanel(
   state: ClipState,
@@ -68,6 +70,7 @@ export function keysPanel(
     },
   );
   const toleranceRow = h("div", { class: "tolerance" }, fieldWithLabel("Maximum error of any joint (mm)", tolerance));
+  const toleranceNote = h("p", { class: "note", text: NO_TOLERANCE_TEXT, hidden: true });
   const status = h("p", { class: "ladder-status", role: "status" });
   const retrySelection = button("Try again", "retry", () => selection.retry(), "small");
   const curve = new CostCurve((keys) => selection.setKeyCount(keys));
@@ -84,6 +87,8 @@ export function keysPanel(
       targetControl.set(target.by);
       showCount();
       toleranceRow.hidden = target.by !== "tolerance";
+      targetControl.disable("tolerance", canSelectWithin(state) ? null : NO_TOLERANCE_TEXT);
+      toleranceNote.hidden = canSelectWithin(state);
       if (target.by === "tolerance") tolerance.value = String(target.mm);
     }),
     state.ladder.watchNow((ladder) => {
@@ -161,6 +166,7 @@ export function keysPanel(
       {},
       ...jointKeysControls(state, selection, cleanups),
       targetControl.element,
+      toleranceNote,
       countRow,
       range,
       toleranceRow,
@@ -171,8 +177,10 @@ export function keysPanel(
       errorNote,
       curve.element,
     ),
+    keyListSection(state, cleanups),
     methodSection(state, cleanups),
     methodOptionsSection(state, cleanups),
+    extremesSection(state, cleanups),
     bodyPartsSection(state, cleanups),
     pinsSection(state, cleanups),
     inbetweenSection(state, selection, cleanups),

@@ -7,6 +7,7 @@ import { readOption } from "./option_form";
 import { advance } from "./playback";
 import {
   buildCurveSettings,
+  buildExtremesSettings,
   buildJointKeysSpec,
   buildSelectionSpec,
   changeText,
@@ -158,7 +159,8 @@ describe("the poses of a strip", () => {
 describe("the selection spec of an address", () => {
   const details = {
     n_frames: 100,
-    joint_groups: { torso: [0, 1], head: [2], left_arm: [3, 4] },
+    joint_groups: { torso: [0, 1], head: [2], left_arm: [3, 4], major: [0, 4] },
+    joints: ["hips", "chest", "skull", "upper", "lower"].map((name) => ({ name })),
   } as unknown as Schema["ClipDetails"];
   const bodyParts = [
     { name: "torso", joints: ["hips", "chest"] },
@@ -175,10 +177,15 @@ describe("the selection spec of an address", () => {
   const methods = [
     { name: "salient", takes_pins: true, options },
     { name: "uniform", takes_pins: false, options: [] },
+    { name: "farthest", takes_pins: false, options: [], joints: "major" },
   ];
   const library = {
     methods,
     feature_options: [{ ...number, name: "smoothing_s" }],
+    extremes_options: [
+      { ...number, name: "extremes_first", kind: "flag", default: null },
+      { ...number, name: "leading", kind: "choice", choices: ["hips", "left_hand"], default: null },
+    ],
     curve_options: [
       { ...number, name: "interpolation", kind: "choice", choices: ["bezier"] },
       { ...number, name: "jump_penalty" },
@@ -219,6 +226,26 @@ describe("the selection spec of an address", () => {
       weights: { upper: 1.5 },
     });
     expect(Object.keys(spec("?weights=joint.upper:3,left_arm:2").weights!)).toEqual(["left_arm", "upper"]);
+  });
+
+  it("leaves out weights of joints that the method does not see", () => {
+    expect(spec("?method=farthest&weights=head:2,left_arm:3,joint.upper:4").weights).toEqual({ left_arm: 3 });
+    expect(spec("?method=farthest&weights=head:2").weights).toBe(null);
+    expect(spec("?method=salient&weights=head:2").weights).toEqual({ head: 2 });
+    // if joints are ignored, all others count
+    expect(spec("?method=farthest&weights=head:2,joint.hips:0").weights).toEqual({ head: 2 });
+  });
+
+  it("passes a preference for extremes for keys that can be moved to them", () => {
+    const extremes = (query: string) => buildExtremesSettings(read(query), library);
+    expect(extremes("")).toEqual({});
+    expect(extremes("?extremes=leading:left_hand,extremes_first:1")).toEqual({
+      leading: "left_hand",
+      extremes_first: true,
+    });
+    expect(extremes("?extremes=extremes_first:0,leading:tail")).toEqual({ extremes_first: false });
+    expect(extremes("?extremes=leading:left_hand&method=farthest")).toEqual({});
+    expect(extremes("?extremes=leading:left_hand&per=joint")).toEqual({});
   });
 
   it("passes the options that the server declares, with their types", () => {

@@ -4,10 +4,10 @@ import { h } from "../ui/dom";
 import { button, section } from "./controls";
 import { type OptionDescription, type OptionForm, optionForm, parseOptionTexts } from "./option_form";
 import type { SelectionController } from "./selection_controller";
-import { changeText, findMethod, fittingOptions } from "./settings";
+import { canPreferExtremes, changeText, findMethod, fittingOptions, OPTIMAL_METHOD } from "./settings";
 import type { ClipState } from "./state";
 
-type TextField = "options" | "features" | "curves";
+type TextField = "options" | "features" | "extremes" | "curves";
 
 /** A form of the options in one field of the address. */
 function connectedForm(
@@ -59,6 +59,33 @@ export function methodOptionsSection(state: ClipState, cleanups: (() => void)[])
   );
   const isChanged = state.settings.options.length + state.settings.features.length > 0;
   return section("Options of the method", { folded: !isChanged, note }, none, own.element, features.element, reset);
+}
+
+const EXTREMES_TEXT =
+  "With a number of keys, they are moved to extremes when the slider rests. Automatic keys and those within a tolerance are selected so at once.";
+
+/** A folded section with the options that move keys to extremes. */
+export function extremesSection(state: ClipState, cleanups: (() => void)[]): HTMLElement {
+  const { extremes_options: all } = state.clip.library;
+  const form = connectedForm(state, "extremes", () => (canPreferExtremes(state.settings) ? all : []), cleanups);
+  const note = h("span", { class: "note" });
+  const explanation = h("p", { class: "note" });
+  cleanups.push(
+    state.url.values.watchNow((settings) => {
+      const { extremes, per, method } = settings;
+      note.textContent = extremes.length ? `${extremes.length} changed` : "";
+      explanation.textContent = canPreferExtremes(settings)
+        ? EXTREMES_TEXT
+        : per === "joint"
+          ? "Keys of each joint are not moved to extremes."
+          : `Keys of ${method} are not moved to extremes, only those of ${OPTIMAL_METHOD}.`;
+    }),
+    state.selectionStatus.watch((status) => {
+      if (typeof status === "object") form.setError(status.error);
+    }),
+  );
+  const isChanged = state.settings.extremes.length > 0;
+  return section("Keys at extremes", { folded: !isChanged, note }, explanation, form.element);
 }
 
 /** The options of curves besides the interpolation. */

@@ -26,7 +26,7 @@ import { mountClipPage } from "./load_clip";
 import { rangeBar } from "./pins_panel";
 import { Playback } from "./playback";
 import { SelectionController } from "./selection_controller";
-import { supportsPins } from "./settings";
+import { keyTarget, supportsPins } from "./settings";
 import { ClipState, facingDegrees, type LoadedClip } from "./state";
 import { Strip } from "./strip";
 import { SwingLoader } from "./swing_loader";
@@ -245,11 +245,9 @@ class ClipView {
       const cancel = () => selection.cancel();
       if (state.ladderStatus.value === "busy") return { text: "Selecting keys…", cancel };
       if (state.isSelecting) {
-        const { tolerance } = state.settings;
-        return {
-          text: `Selecting keys within ${tolerance === null ? "1 % of the height" : `${tolerance} mm`}…`,
-          cancel,
-        };
+        const target = keyTarget(state.settings);
+        const within = target.by === "tolerance" ? `${target.mm} mm` : "1 % of the height";
+        return { text: target.by === "keys" ? "Moving keys to extremes…" : `Selecting keys within ${within}…`, cancel };
       }
       if (swingsPanel.isOpen.value) return null;
       const isFitting = ["stale", "quick"].includes(String(curveLoader.quality.value)) && state.keys.value.length > 0;
@@ -310,7 +308,12 @@ class ClipView {
         if (player) player.arc = swing?.arc ?? null;
       }),
       state.curves.watchNow((curves) => {
-        timeline.show({ errors: curves?.errors ?? null });
+        timeline.show({
+          errors: curves?.errors ?? null,
+          extremes: curves?.extremes ?? [],
+          extremeParts: curves?.extremeParts ?? new Map(),
+        });
+        timeline.frame = state.frame.value;
         if (player) player.keyed = curves?.track ?? null;
       }),
       state.url.values.watchNow((settings) => {

@@ -7,6 +7,7 @@ import { CurveLoader, type CurveQuality } from "./curve_loader";
 import { Ladder } from "./ladder";
 import {
   buildCurveSettings,
+  buildExtremesSettings,
   buildJointKeysSpec,
   buildSelectionSpec,
   type KeyTarget,
@@ -15,6 +16,7 @@ import {
 } from "./settings";
 import type { ClipState } from "./state";
 
+const EXTREMES_DELAY_MS = 300; // after the slider stops moving: moving keys to extremes takes longer than one step
 const ESTIMATE_DELAY_MS = 1000; // without keys, until some are shown that are not selected by their curves
 
 export { parseCurves } from "./curve_loader";
@@ -100,6 +102,9 @@ export class SelectionController {
     else if (this.#state.ladderStatus.value === "busy") {
       this.#abort.abort();
       this.#state.ladderStatus.value = "cancelled";
+    } else if (this.#state.isSelecting && keyTarget(this.#state.settings).by === "keys") {
+      this.#selectionAbort.abort(); // the key of the request stays, so that it is not sent again
+      this.#state.selectionStatus.value = "idle";
     } else if (this.#state.isSelecting) {
       this.#abortSelection();
       this.#showEstimate();
@@ -142,24 +147,36 @@ export class SelectionController {
   #selectKeys(target: KeyTarget, spec: SelectionSpec): void {
     const { ladder, keys } = this.#state;
     if (this.#isDraftOpen || !ladder.value || this.#state.ladderStatus.value !== "ready") return;
-    if (target.by !== "keys") void this.#selectWithin(target.by === "tolerance" ? target.mm : null, spec);
-    else {
-      this.#abortSelection();
-      const frames = ladder.value.framesFor(target.keys);
-      if (!isSameFrames(frames, keys.value)) keys.value = frames;
+    const { settings, clip } = this.#state;
+    const extremes = buildExtremesSettings(settings, clip.library);
+    const preferred = { ...spec, ...extremes };
+    if (target.by !== "keys") {
+      const mm = target.by === "tolerance" ? target.mm : null;
+      void this.#select({ ...buildCurveSettings(settings, clip.library), spec: preferred, tolerance_mm: mm });
+      return;
     }
+    const frames = ladder.value.framesFor(target.keys);
+    const prefersExtremes = Boolean(extremes.extremes_first || extremes.leading);
+    const body = { spec: preferred, keys: frames.length };
+    if (prefersExtremes && JSON.stringify(body) === this.#selectionKey) return;
+    this.#abortSelection();
+    if (!isSameFrames(frames, keys.value)) keys.value = frames;
+    if (prefersExtremes) void this.#select(body, EXTREMES_DELAY_MS);
   }
 
-  /** Selects the fewest keys whose curves stay within a tolerance; null: within 1 % of the height. */
-  async #selectWithin(mm: number | null, spec: SelectionSpec): Promise<void> {
-    const curves = buildCurveSettings(this.#state.settings, this.#state.clip.library);
-    const body = { ...curves, spec, tolerance_mm: mm };
+  /**
+   * Selects keys in a request of their own: the fewest whose curves stay within a tolerance, or a number of keys that
+   * are moved to extremes.
+   */
+  async #select(body: Record<string, unknown>, delayMs = 0): Promise<void> {
     const requestKey = JSON.stringify(body);
     if (requestKey === this.#selectionKey) return;
     this.#abortSelection();
     this.#selectionKey = requestKey;
     this.#selectionAbort = new AbortController();
     const { signal } = this.#selectionAbort;
+    if (delayMs) await new Promise((resolve) => window.setTimeout(resolve, delayMs));
+    if (signal.aborted) return;
     this.#state.selectionStatus.value = "busy";
     window.setTimeout(() => {
       if (!signal.aborted && this.#state.selectionStatus.value === "busy" && this.#showEstimate())

@@ -27,6 +27,7 @@ export const FIELDS = {
   weights: list(), // of body parts and joints: left_arm:2, head:0
   options: list(), // of the method: sigma_s:0.1
   features: list(), // what the method sees: smoothing_s:0.1
+  extremes: list(), // whether keys are moved to extremes: leading:left_hand
   curves: list(), // how curves are fitted: rotation:euler
   per: choice(["pose", "joint"], "pose"), // keys that all joints share, or keys of its own for every joint
   joint: text(), // whose keys are shown
@@ -158,7 +159,11 @@ export function buildSelectionSpec(
   bodyParts: readonly Group[],
 ): SelectionSpec {
   const spec = buildMethodSpec(settings, details, library);
-  const { joints, weights } = resolveWeights(settings.weights, bodyParts, isJointGroup(details));
+  const { joints, weights: all } = resolveWeights(settings.weights, bodyParts, isJointGroup(details));
+  const isUsed = usedJoints(settings, details, library, bodyParts);
+  const partJoints = new Map(bodyParts.map((part) => [part.name, part.joints]));
+  const used = Object.entries(all ?? {}).filter(([name]) => (partJoints.get(name) ?? [name]).some(isUsed));
+  const weights = used.length ? Object.fromEntries(used) : null;
   const last = details.n_frames - 1;
   const [first, end] = settings.range_only && settings.range ? settings.range : [null, null];
   return {
@@ -172,6 +177,32 @@ export function buildSelectionSpec(
     ...({ features: null, smoothing_s: 0 } as const),
     ...readOptions(library.feature_options ?? [], parseOptionTexts(settings.features)),
   };
+}
+
+/** Returns whether the method sees a joint: those of a method, unless joints are ignored, in place of which all others count. */
+export function usedJoints(
+  { method, weights }: Settings,
+  details: ClipDetails,
+  library: LibraryInfo,
+  bodyParts: readonly Group[],
+): (joint: string) => boolean {
+  const group = details.joint_groups[findMethod(library, method)?.joints ?? ""];
+  if (!group || resolveWeights(weights, bodyParts, isJointGroup(details)).joints) return () => true;
+  const names = new Set(group.map((joint) => details.joints[joint]?.name));
+  return (joint) => names.has(joint);
+}
+
+/** Whether the keys of a method can be moved to extremes. */
+export function canPreferExtremes({ method, per }: Settings): boolean {
+  return method === OPTIMAL_METHOD && per === "pose";
+}
+
+export type ExtremesSettings = Pick<SelectionSpec, "extremes_first" | "leading">;
+
+/** Returns whether keys are moved to extremes, as set; nothing for methods that cannot. */
+export function buildExtremesSettings(settings: Settings, library: LibraryInfo): ExtremesSettings {
+  if (!canPreferExtremes(settings)) return {};
+  return readOptions(library.extremes_options, parseOptionTexts(settings.extremes));
 }
 
 /** Builds the spec of keys of its own for every joint. */

@@ -21,6 +21,7 @@ export interface Curves {
   errors: FrameErrors | null;
   score: Score | null;
   extremes: readonly number[];
+  extremeParts: ReadonlyMap<number, readonly string[]>; // of keys, the parts of the body at the end of their travel
   jointKeys: readonly (readonly number[])[] | null; // keys of each joint; null: all joints share the keys
   refine: readonly RefineRow[] | null; // the table of curve refinement
 }
@@ -29,7 +30,9 @@ export type RefineRow = Schema["RefineRow"];
 
 export interface CurvesHeader {
   score: Score | null;
+  keys?: readonly number[] | null;
   extremes: readonly number[] | null;
+  extreme_parts?: readonly (readonly string[])[];
   joint_keys?: number[][] | null;
   refine?: RefineRow[] | null;
 }

@@ -7,7 +7,7 @@ import { countUpTo } from "../player/key_lookup";
 import { fill, h } from "../ui/dom";
 import { reducedMotion } from "../ui/motion";
 import { errorMessage, toSentence } from "../ui/states";
-import { button } from "./controls";
+import { button, captureArrowKeys } from "./controls";
 import type { LoadedStrip } from "./strip";
 import { measurePoses, nearestPose, type PoseExtent } from "./strip_layout";
 
@@ -31,7 +31,8 @@ export class StripBox {
 
   constructor(onSelect: (frame: number) => void, retry: () => void, toggleRank: () => void) {
     this.#poses = h("div", { class: "strip-poses" }, this.#marker);
-    this.scroller = h("figure", { class: "strip", "aria-busy": "false" }, this.#poses);
+    this.scroller = h("figure", { class: "strip", "aria-busy": "false", "aria-label": "Key poses" }, this.#poses);
+    captureArrowKeys(this.scroller);
     this.#retryButton = button("Try again", "retry", retry, "small");
     this.#rankButton = button("Rank", "rank", toggleRank, "small");
     this.#rankButton.classList.add("strip-rank");
@@ -135,5 +136,8 @@ export class StripBox {
     const { scrollLeft, scrollWidth, clientWidth, classList } = this.scroller;
     classList.toggle("more-before", scrollLeft > 1);
     classList.toggle("more-after", scrollLeft < scrollWidth - clientWidth - 1);
+    if (scrollWidth > clientWidth)
+      this.scroller.tabIndex = 0; // to scroll by keyboard
+    else this.scroller.removeAttribute("tabindex");
   }
 }

@@ -87,6 +87,7 @@ export function findClipCorrections({
   for (const [field, title, options] of [
     ["options", "options", findMethod(clip.library, change.method ?? method)?.options ?? []],
     ["features", "options of features", featureOptions],
+    ["extremes", "options of extremes", clip.library.extremes_options],
     ["curves", "options of curves", fittingOptions(clip.library)],
   ] as const) {
     const names = options.map(({ name }) => name);

@@ -14,6 +14,19 @@ const TITLES = {
   actions: "What the figure does: click an action to mark its range",
 };
 
+/** "key" and the parts of the body at the end of their travel; "key, breakdown" if it is no extreme. */
+export function describeKey(parts: readonly string[] | undefined, isExtreme: boolean): string {
+  if (!parts) return "key"; // its curves are not loaded yet
+  if (parts.length) return `key, end of travel of ${listParts(parts)}`;
+  return isExtreme ? "key, extreme" : "key, breakdown";
+}
+
+/** "left hand, right hand and hips" */
+export function listParts(parts: readonly string[]): string {
+  const names = parts.map(humanize);
+  return names.length < 2 ? (names[0] ?? "") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
+}
+
 export function laneLabel(row: Row, toggle: () => void): HTMLElement {
   const { kind, name, isOpen } = row;
   if (kind === "group") {

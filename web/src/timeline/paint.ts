@@ -21,6 +21,7 @@ export interface TimelineContent {
   range: readonly [number, number] | null;
   changedFrames: readonly [number, number] | null; // by the last edit step
   extremes: readonly number[];
+  extremeParts: ReadonlyMap<number, readonly string[]>; // of keys, the parts of the body at the end of their travel
   isEditing: boolean;
   actions: readonly PlacedAction[];
   hoveredAction: ActionBar | null; // the action under the pointer

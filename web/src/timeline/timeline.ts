@@ -7,7 +7,7 @@ import { toSentence } from "../ui/states";
 import { cssColour } from "../ui/theme";
 import { type GestureListeners, listenToGestures } from "./gestures";
 import type { Hit } from "./hit_test";
-import { laneLabel } from "./labels";
+import { describeKey, laneLabel } from "./labels";
 import { type ActionBar, type Bar, type Group, type LaneLayout, layOutLanes, placeActions } from "./lanes";
 import { maxOf, type Palette, paint, type TimelineContent } from "./paint";
 import { TimeScale } from "./scale";
@@ -66,7 +66,7 @@ export class Timeline {
     this.scale = new TimeScale(options.nFrames);
     this.#content = {
       keys: [], pins: [], arePinsUsed: true, contacts: options.contacts, errors: null, isEdited: false, range: null, changedFrames: null,
-      extremes: [], isEditing: false, actions: [], hoveredAction: null, hoveredSwing: null, selectedSwing: null, draggedKey: null, draggedSwing: null, fps: options.fps,
+      extremes: [], extremeParts: new Map(), isEditing: false, actions: [], hoveredAction: null, hoveredSwing: null, selectedSwing: null, draggedKey: null, draggedSwing: null, fps: options.fps,
     }; // biome-ignore format: one look
     this.slider = h("div", {
       class: "timeline-slider", role: "slider", tabindex: 0, "aria-label": "Frame", "aria-orientation": "horizontal",
@@ -127,9 +127,9 @@ export class Timeline {
     this.#frame = frame;
     this.#placePlayhead();
     this.slider.setAttribute("aria-valuenow", String(frame));
-    const isKey = this.#content.keys.includes(frame) ? ", key" : "";
+    const key = this.#content.keys.includes(frame) ? `, ${this.#describeKey(frame)}` : "";
     const seconds = (frame / this.#options.fps).toFixed(2);
-    this.slider.setAttribute("aria-valuetext", `Frame ${frame} of ${this.scale.nFrames - 1}, ${seconds} s${isKey}`);
+    this.slider.setAttribute("aria-valuetext", `Frame ${frame} of ${this.scale.nFrames - 1}, ${seconds} s${key}`);
   }
 
   /** Reads the colours of the page again. */
@@ -216,7 +216,12 @@ export class Timeline {
     this.#canvas.style.cursor = cursor;
     if (bar !== this.#content.hoveredSwing || action !== this.#content.hoveredAction)
       this.show({ hoveredSwing: bar, hoveredAction: action });
-    this.#tip.hidden = !bar && !action;
+    const key = hit?.on === "key" && !this.#content.draggedKey ? hit.key : null;
+    this.#tip.hidden = !bar && !action && key === null;
+    if (key !== null) {
+      const lane = this.#layout.rows.find((each) => each.kind === "keys");
+      this.#placeTip(`Frame ${key}: ${this.#describeKey(key)}`, key, (lane?.top ?? 0) + (lane?.height ?? 0) + 28);
+    }
     if (action) {
       const lane = this.#layout.rows.find((each) => each.kind === "actions");
       this.#placeTip(`${toSentence(action.description)} Click to mark its range`, action.start, lane?.top ?? 0);
@@ -228,6 +233,10 @@ export class Timeline {
       : "";
     const seconds = ((bar.end - bar.start) / this.#options.fps).toFixed(2);
     this.#placeTip(`${bar.joint}: ${Math.round(bar.angle)}° in ${seconds} s${hint}`, bar.start, row?.top ?? 0);
+  }
+
+  #describeKey(frame: number): string {
+    return describeKey(this.#content.extremeParts.get(frame), this.#content.extremes.includes(frame));
   }
 
   /** Shows a text above a lane, from a frame on. */

@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,7 +60,7 @@ from keypose.formats.json_document import JsonObject
 from keypose.formats.orientation import metres_per_unit
 from keypose.model import KeyedMotion, Motion, Pose
 from keypose.model.keyed_motion import SpanPosition
-from keypose.options import LoadOptions
+from keypose.options import LoadOptions, Option
 from keypose.rotations import align_signs, to_matrix
 
 SAME_LENGTH = 0.01  # of the longest bone: the rest pose of the same figure
@@ -108,6 +108,26 @@ def write_into(clips: Sequence[KeyedMotion], character: Source, path: Path, *, r
         if not each.is_exact:
             _warn_deviation(each.keyed, result, index)
     return content
+
+
+@dataclass(frozen=True)
+class CharacterContents:
+    """What the file of a character has besides its joints and their motion. The API takes the class as it is."""
+
+    n_meshes: int
+    n_tracks: Annotated[int, Option("Tracks of scale and morph weights, of all animations.")]
+
+
+def find_character_contents(source: Source) -> CharacterContents | None:
+    """Return what a GLB has that only ``write_into`` keeps; None: neither meshes nor tracks of scale and weights."""
+    json = open_container(source).json
+    targets = [
+        channel.required_object("target").text("path")
+        for animation in json.objects("animations")
+        for channel in animation.objects("channels")
+    ]
+    contents = CharacterContents(len(json.objects("meshes")), sum(path in KINDS for path in targets))
+    return contents if contents.n_meshes or contents.n_tracks else None
 
 
 @dataclass(frozen=True)

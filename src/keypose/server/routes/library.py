@@ -18,7 +18,7 @@ from keypose.library.library import Library
 from keypose.library.records import Clip
 from keypose.library.records import Facets as LibraryFacets
 from keypose.methods import METHODS
-from keypose.options import FeatureOptions
+from keypose.options import ExtremesOptions, FeatureOptions
 from keypose.options.clip_edit import describe_options
 from keypose.options.pictures import MAX_POSES
 from keypose.server.app_state import AppStateDep
@@ -77,6 +77,7 @@ async def get_library(state: AppStateDep) -> LibraryInfo:
         tags=tag_counts(stats.tags),
         methods=method_rows(),
         feature_options=tuple(each for each in describe_options(FeatureOptions) if each.name != "max_keys"),
+        extremes_options=describe_options(ExtremesOptions),
         curve_options=describe_options(CurveSpec),
         joint_groups=joint_groups(),
         formats=format_rows(),
@@ -217,6 +218,7 @@ def method_rows() -> tuple[MethodRow, ...]:
             paper=method.paper,
             has_own_count=method.has_own_count,
             takes_pins="pins" in method.options,
+            joints=method.joints,
             options=tuple(each for each in method.option_descriptions if each.name not in RESERVED_OPTIONS),
         )
         for method in METHODS.values()

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import AliasPath, BaseModel, ConfigDict, Field
 
 from keypose.clip_edit.clip_editor import JointDetails, SwingBar
+from keypose.formats.gltf.character import CharacterContents
 from keypose.options.clip_edit import OptionDescription
 from keypose.options.library import ListOptions, Ranker, SearchOptions, Sort
 from keypose.server.schema import (
@@ -87,6 +88,7 @@ class MethodRow(ResponseModel):
     paper: str
     has_own_count: bool
     takes_pins: bool
+    joints: str = Field(description="The group of joints that it sees by default; all: every joint.")
     options: tuple[OptionDescription, ...]
 
 
@@ -142,6 +144,7 @@ class LibraryInfo(ResponseModel):
     tags: tuple[TagCount, ...]
     methods: tuple[MethodRow, ...]
     feature_options: tuple[OptionDescription, ...] = Field(description="What every method sees of the motion.")
+    extremes_options: tuple[OptionDescription, ...] = Field(description="Whether keys are moved to extremes.")
     curve_options: tuple[OptionDescription, ...] = Field(description="How curves are fitted through keys.")
     joint_groups: tuple[str, ...] = Field(description="Names that joints and weights may refer to.")
     formats: tuple[FormatRow, ...]
@@ -172,6 +175,9 @@ class ClipDetails(ClipRow):
         description="First and last frame of each contact, by foot."
     )
     swings: tuple[SwingBar, ...]
+    character: CharacterContents | None = Field(
+        description="What the clip's file has that an export into it keeps; None: the file has no more than the motion."
+    )
     notes: tuple[str, ...]
 
 

@@ -12,7 +12,7 @@ from keypose.clip_edit.drafts import MAX_STEPS, Draft, SwingsDraft
 from keypose.clip_edit.export import ExportOptions, FileOptions
 from keypose.clip_edit.field_checks import MAX_TEXT, Frames
 from keypose.clip_edit.selection_spec import CurveSpec, KeyedSpec, SelectionSpec
-from keypose.errors import format_count
+from keypose.errors import OptionError, format_count
 from keypose.metrics import ScoreFigures
 from keypose.options import Option, option_of
 from keypose.options.clip_edit import MAX_KEYS, ClipKeyOptions, Residual
@@ -60,10 +60,16 @@ class LadderResponse(ResponseModel):
 
 @dataclass(frozen=True, kw_only=True)
 class SelectionRequest(CurveSpec):
-    """The fewest keys of a spec whose curves stay within a tolerance."""
+    """The fewest keys of a spec whose curves stay within a tolerance, or a number of keys."""
 
     spec: SelectionSpec
     tolerance_mm: Annotated[float | None, option_of(ClipKeyOptions, "tolerance_mm")] = None
+    keys: Annotated[int | None, option_of(ClipKeyOptions, "keys")] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.keys is not None and self.tolerance_mm is not None:
+            raise OptionError(option="keys", value=self.keys, expected="either keys or tolerance_mm")
 
 
 class SelectionResponse(ResponseModel):

@@ -9,6 +9,7 @@ import re
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
@@ -30,9 +31,14 @@ from keypose.clip_edit import (
 from keypose.clip_edit.clip_editor import MAX_SWING_CELLS, LadderView, contact_ranges, swing_bars
 from keypose.clip_edit.display_data import MEDIA_TYPE, build_swing_arc
 from keypose.clip_edit.drafts import edit_swings
+from keypose.clip_edit.export import CHARACTER
 from keypose.clip_edit.steps import find_swing
-from keypose.errors import OptionError
+from keypose.errors import FormatError, OptionError
 from keypose.extremes import list_parts_at_keys
+from keypose.formats.base import Source
+from keypose.formats.gltf.character import CharacterContents, find_character_contents
+from keypose.library.analysis import unzip_content
+from keypose.library.records import Clip
 from keypose.methods.refine import METHOD as REFINE_METHOD
 from keypose.model import Motion, Selection
 from keypose.pictures.curves import plot_curves
@@ -80,9 +86,25 @@ def describe_clip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult
             "contacts": dict(motion_details.contacts),
             "swings": motion_details.swings,
             "notes": motion_details.notes,
+            "character": editor.cache.get_or_make(("character",), lambda: _find_character(context, clip)),
         }
     )
     return TaskResult.from_model(details)
+
+
+def _find_character(context: WorkerContext, clip: Clip) -> CharacterContents | None:
+    if clip.suffix != CHARACTER:
+        return None
+    try:
+        return find_character_contents(_read_stored_file(context, clip.hash))
+    except FormatError:  # of an animation that the clip was not read from: an export into the file would say so
+        return None
+
+
+def _read_stored_file(context: WorkerContext, digest: str) -> Source:
+    """Return the stored bytes of a clip, decompressed."""
+    path = Path(f"clip{context.clip(digest).suffix}")
+    return Source(path, unzip_content(context.library.original(digest), path, context.limits).unzipped, context.limits)
 
 
 def encode_frames(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
@@ -159,9 +181,13 @@ def _ladder_response(view: LadderView, elapsed_ms: float) -> LadderResponse:
 
 
 def select_within(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
-    """Return the fewest keys within a tolerance, or automatic ones."""
-    request = SELECTION.validate_python(payload["request"])
-    frames = get_editor(context, payload["clip"]).select_within(request.spec, request.tolerance_mm, request)
+    """Return a number of keys, the fewest within a tolerance, or automatic ones."""
+    editor, request = get_editor(context, payload["clip"]), SELECTION.validate_python(payload["request"])
+    frames = (
+        editor.select_within(request.spec, request.tolerance_mm, request)
+        if request.keys is None
+        else editor.select_count(request.spec, request.keys)
+    )
     return TaskResult.from_model(SelectionResponse(keys=len(frames), frames=frames))
 
 
@@ -269,7 +295,9 @@ def compare(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
 def export(context: WorkerContext, payload: dict[str, Any]) -> TaskResult:
     """Return a clip as a file."""
     editor = get_editor(context, payload["clip"])
-    file = export_clip(editor, EXPORT.validate_python(payload["options"]))
+    options = EXPORT.validate_python(payload["options"])
+    source = _read_stored_file(context, payload["clip"]).data if options.into_source else None
+    file = export_clip(editor, options, source)
     return TaskResult(file.data, file.media_type, {"Content-Disposition": content_disposition(file.name)})
 
 
