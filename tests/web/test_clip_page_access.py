@@ -63,8 +63,9 @@ def test_everything_works_by_keyboard(open_page: OpenPage, clip: str) -> None:
         run_command(page, "method uniform")
         wait_query(page, method="uniform")
         page.get_by_role("tab", name="Keys").focus()
-        page.keyboard.press("ArrowRight")
-        wait_query(page, panel="edit")
+        for panel in ("swings", "edit"):
+            page.keyboard.press("ArrowRight")
+            wait_query(page, panel=panel)
         page.keyboard.press("Tab")
         expect(page.locator(":focus")).to_have_text(re.compile("^Edit these 9 keys"))
         page.keyboard.press("Enter")
