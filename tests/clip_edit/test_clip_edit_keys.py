@@ -22,6 +22,7 @@ from keypose.clip_edit import (
     select_keys,
 )
 from keypose.errors import OptionError
+from keypose.extremes import find_holds
 from keypose.metrics import position_errors_mm
 from support.errors import raises
 from support.motions import motion as static_motion
@@ -432,3 +433,12 @@ def test_keys_that_cannot_be_moved_to_extremes(editor: ClipEditor, fields: Any) 
 def test_number_of_keys_that_the_ladder_does_not_have(editor: ClipEditor) -> None:
     with raises(OptionError, option="keys", value=4000):
         editor.select_count(SelectionSpec(extremes_first=True), 4000)
+
+
+def test_keys_at_holds_stay_while_others_are_moved_to_extremes() -> None:
+    motion = kp.demo_motion(fps=30)[:370]
+    editor, spec = ClipEditor(motion), SelectionSpec(leading="right_hand")
+    keys = editor.ladder_view(spec).ladder.at(12).frames
+    at_holds = np.intersect1d(keys, np.ravel(find_holds(motion)))
+    moved = editor.select_count(spec, 12)
+    assert len(at_holds) and set(at_holds.tolist()) <= set(moved) != set(keys.tolist())
