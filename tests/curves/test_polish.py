@@ -9,12 +9,14 @@ import pytest
 
 import keypose as kp
 from keypose import _core
+from keypose.curves import keyed_motion
 from keypose.curves.cubic_fit import build_channels, leaf_joints
 from keypose.curves.keyed_motion import (
     LEVER_MM,
     MAX_KEY_ACCELERATION,
     MAX_POLISHED_CHAIN,
     SMOOTH_COST,
+    SMOOTH_TURN,
     Polisher,
     build_keyed_motion,
     joint_weights,
@@ -167,6 +169,22 @@ def test_curves_with_few_keys_are_smooth_by_default_if_that_costs_little():
     jerky = (0, 200, 479)  # smooth curves would be much farther off
     plain, default = (kp.unbake(motion, jerky, smooth=each, residual=False) for each in (False, None))
     assert default.rotations.out_tangents.tobytes() == plain.rotations.out_tangents.tobytes()
+
+
+def test_curves_are_not_smooth_by_default_where_rotations_twist(monkeypatch):
+    motion, keys = build_motion(120, 3), (0, 40, 80, 119)
+    plain, default = (kp.unbake(motion, keys, smooth=each, residual=False) for each in (False, None))
+    turn = kp.score(motion, default).mean_deg / kp.score(motion, plain).mean_deg
+    assert 1.5 < turn <= SMOOTH_TURN
+    monkeypatch.setattr(keyed_motion, "SMOOTH_TURN", 1.5)
+    default = kp.unbake(motion, keys, residual=False)
+    assert default.rotations.out_tangents.tobytes() == plain.rotations.out_tangents.tobytes()
+
+
+def test_the_feet_of_a_kick_with_four_keys_do_not_twist(data_dir):
+    kick = kp.load(data_dir / "cmu120" / "135_07_kicking.bvh")[619:919]
+    keyed = kp.unbake(kick, keys=4, pins=(150,), residual=False)
+    assert 150 in keyed.keys and kp.score(kick, keyed).mean_deg < 5  # smooth, 13.8
 
 
 @pytest.mark.parametrize(("options", "factor"), [({}, 0.9), ({"polish": False}, 1.0)])

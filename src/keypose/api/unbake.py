@@ -127,8 +127,8 @@ def unbake(
     ``polish_weights``; it is the default for Bezier curves of quaternions with free tangents. ``smooth``: joints
     accelerate at keys at most 1.2 times as much as in the capture, on average, unless a tolerance prevents it; the
     default for polished curves from 93 % of the frames removed on, where that costs less than 15 % in mean error and
-    nothing in the largest error. ``extremes`` are keys
-    marked as such, the others are breakdowns; by default those at which a part of the body is at the end of its travel.
+    nothing in the largest error, and rotations have at most twice the mean error. ``extremes`` are keys marked as
+    such, the others are breakdowns; by default those at which a part of the body is at the end of its travel.
     ``extremes_first`` (the default with ``auto``): of the selections with as many keys whose curves have errors up to
     5 % larger, take the one with most keys at extremes; with ``leading``, at the ends of travel of this part first.
     ``max_keys`` is the largest number of keys, and ``threads`` the number of processor cores.

@@ -28,7 +28,7 @@ from keypose.extremes import Extreme, find_extremes, mark_extremes
 from keypose.kinematics import distances
 from keypose.model import Curves, KeyedMotion, Motion, Residual, Skeleton
 from keypose.options import Interpolation, RotationKind
-from keypose.rotations import conjugate, log, multiply, rotate
+from keypose.rotations import angle_between, conjugate, log, multiply, rotate
 from keypose.validation import check_number
 
 INTERPOLATIONS: tuple[Interpolation, ...] = get_args(Interpolation)
@@ -47,6 +47,7 @@ DEFAULT_WEIGHTS = {"feet": 3.0}
 MAX_KEY_ACCELERATION = 1.2  # mean acceleration of smooth curves at keys over that of the capture
 SMOOTH_SHARE = 0.07  # of the frames are keys: with more, curves are smooth by default only if they are asked to be
 SMOOTH_COST = 1.15  # factor of the mean error at most for which curves are smooth by default
+SMOOTH_TURN = 2.0  # factor of the mean error of rotations at most; beyond, hands and feet twist between few keys
 # Weights of the acceleration at a key in the polish, relative to the error of a frame: the first, the factor from one
 # to the next, and how many are tried by default and where curves must be smooth.
 FIRST_SMOOTH_WEIGHT, SMOOTH_WEIGHT_GROWTH, SMOOTH_TRIES, MAX_SMOOTH_TRIES = 4.0, 1.5, 10, 24
@@ -355,6 +356,7 @@ class _Measures(NamedTuple):
 
     mean_mm: float
     max_mm: float
+    mean_turn: float  # of rotations, radians
     is_smooth: bool
 
 
@@ -400,7 +402,7 @@ class CurveFitter:
         """Return ``keyed``, which ``fit`` returned, or as smooth curves if the options ask for them.
 
         By default they are smooth if there are few keys, which have been polished, and if that costs little: the
-        largest error does not grow. Otherwise only a tolerance limits it.
+        largest error does not grow, and rotations stay close. Otherwise only a tolerance limits it.
         """
         if not self._options.may_smooth(keyed.n_keys, keyed.n_frames):
             return keyed
@@ -413,7 +415,10 @@ class CurveFitter:
         smooth = polisher.smooth(keyed, limit_mm=plain.max_mm)
         measures = self._measure(smooth)
         if self._options.smooth is None:
-            return smooth if measures.is_smooth and measures.mean_mm <= SMOOTH_COST * plain.mean_mm else keyed
+            is_close = (
+                measures.mean_mm <= SMOOTH_COST * plain.mean_mm and measures.mean_turn <= SMOOTH_TURN * plain.mean_turn
+            )
+            return smooth if measures.is_smooth and is_close else keyed
         if not measures.is_smooth:
             smooth = polisher.smooth(keyed, limit_mm=limit_mm, n_tries=MAX_SMOOTH_TRIES)
         return smooth if self._measure(smooth).is_smooth else self._smooth_by_penalty(smooth, limit_mm)
@@ -433,14 +438,17 @@ class CurveFitter:
         return result
 
     def _measure(self, keyed: KeyedMotion) -> _Measures:
-        positions, captured = keyed.sample().world_positions(), self._motion.world_positions()
+        sampled = keyed.sample()
+        positions, captured = sampled.world_positions(), self._motion.world_positions()
+        turns = angle_between(self._motion.rotations, sampled.rotations)
         errors = error_scale(self._motion) * distances(captured, positions)
         inner = keyed.keys[(keyed.keys > 0) & (keyed.keys < keyed.n_frames - 1)]
         bend, captured_bend = (
             float(np.linalg.norm(kinematics.accelerations(each, inner), axis=-1).mean()) if len(inner) else 0.0
             for each in (positions, captured)
         )
-        return _Measures(float(errors.mean()), float(errors.max()), bend <= MAX_KEY_ACCELERATION * captured_bend)
+        is_smooth = bend <= MAX_KEY_ACCELERATION * captured_bend
+        return _Measures(float(errors.mean()), float(errors.max()), float(turns.mean()), is_smooth)
 
     def fit_within(self, keys: Ints, tolerance_mm: float) -> KeyedMotion | None:
         """Return the keyed motion if no sampled joint exceeds the tolerance; else None."""
