@@ -103,7 +103,9 @@ def freeze(array: NDArray[Any]) -> NDArray[Any]:
 
 def runs(flags: Bools) -> list[tuple[int, int]]:
     """Return (start, stop) of each maximal run of true ``flags`` (T,)."""
-    edges = np.flatnonzero(np.diff(np.concatenate(([False], flags, [False])).astype(np.int8)))
+    padded = np.zeros(len(flags) + 2, np.bool_)
+    padded[1:-1] = flags
+    edges = np.flatnonzero(padded[1:] != padded[:-1])
     return [(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
 
 

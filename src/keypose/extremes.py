@@ -265,25 +265,28 @@ def find_peaks(values: Floats, min_prominence: float) -> list[tuple[int, float]]
     The values rise to a peak and fall from it by at least ``min_prominence``, without turning by as much on the way.
     The prominence is the smaller of the two. Of equal values the first is the peak.
     """
+    if len(values) == 0 or values.max() - values.min() < min_prominence:
+        return []
     turns = np.flatnonzero((values[1:-1] - values[:-2]) * (values[2:] - values[1:-1]) <= 0) + 1
+    numbers = values.tolist()  # faster one by one
     peaks: list[int] = []
     lows = [0]  # the lowest frame before, between and after the peaks
     high: int | None = None  # the highest frame since the last low; None while the values fall
-    for frame in (*turns.tolist(), len(values) - 1):
-        value = values[frame]
+    for frame in (*turns.tolist(), len(numbers) - 1):
+        value = numbers[frame]
         if high is None:
-            if value < values[lows[-1]]:
+            if value < numbers[lows[-1]]:
                 lows[-1] = frame
-            elif value - values[lows[-1]] >= min_prominence:
+            elif value - numbers[lows[-1]] >= min_prominence:
                 high = frame
-        elif value > values[high]:
+        elif value > numbers[high]:
             high = frame
-        elif values[high] - value >= min_prominence:
+        elif numbers[high] - value >= min_prominence:
             peaks.append(high)
             lows.append(frame)
             high = None
     return [
-        (peak, float(values[peak] - max(values[before], values[after])))
+        (peak, numbers[peak] - max(numbers[before], numbers[after]))
         for peak, before, after in zip(peaks, lows, lows[1:], strict=False)
     ]
 

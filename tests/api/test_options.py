@@ -158,7 +158,7 @@ CONTRACTS = {
 }  # fmt: skip
 # Methods of Library whose parameters are a clip, names or a page of results, and no options that are shared.
 LIBRARY_METHODS_WITHOUT_OPTIONS = {
-    "clip", "clips_named", "close", "delete_draft", "draft", "empty_trash", "export", "get", "key_frames", "list_trash",
+    "actions", "clip", "clips_named", "close", "delete_draft", "draft", "empty_trash", "export", "get", "key_frames", "list_trash",
     "original", "pose_vector", "prepare_search", "remove", "rename", "restore", "retag", "save_draft", "stats", "strip",
     "swings", "tag", "tags", "trash", "untag", "verify",
 }  # fmt: skip

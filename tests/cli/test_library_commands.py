@@ -124,6 +124,7 @@ def test_lists_are_by_words_tags_and_duration(keypose: Callable, takes_folder: P
         (["stu", "KICK"], ["kick"]),
         (["--tag", "kicking", "--tag", "studio"], ["kick"]),
         (["--max-duration-s", "2"], ["turn_left"]),
+        (["--action", "turn left"], ["turn_left"]),
         (["--min-duration-s", "2"], ["kick", "walk"]),
         (["--limit", "1", "--skip", "1"], ["turn_left"]),
         (["nothing"], []),

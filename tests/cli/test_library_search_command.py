@@ -87,6 +87,7 @@ def test_the_same_as_the_library_finds(search_hits: Callable, search_folder: Pat
             (["--ranker", "swings", "--no-deduplicate"], library.search(motion, ranker="swings", deduplicate=False)),
             (["--limit", "2", "--tag", "long", "--words", "st"], library.search(motion, limit=2, tags=("long",), words="st")),
             (["--max-duration-s", "2"], library.search(motion, max_duration_s=2.0)),
+            (["--action", "turn left"], library.search(motion, action="turn left")),
         ):  # fmt: skip
             spans = [(h["clip"]["hash"], h["start"], h["end"], h["mirrored"]) for h in search_hits(query, *options)]
             assert spans == [(h.clip.hash, h.start, h.end, h.mirrored) for h in hits] and spans, options
@@ -189,7 +190,7 @@ def test_a_page_opens_in_the_browser(keypose: Callable, query: Path, monkeypatch
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("", "nothing to search for, expected a motion file, a clip of the library, or --words"),
+        ("", "nothing to search for, expected a motion file, a clip of the library, or a filter such as --words"),
         ("kick --part 1:2 --pose 3", "--part cannot be combined with --pose"),
         ("kick --part 5", "--part 5, expected START:END in frames, such as 30:90, 30: or :90"),
         ("kick --multiple", "--multiple is for --part and --pose, expected one of them, such as --part 30:90"),

@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from keypose.errors import OptionError
-from keypose.library.analysis import FACET_BODY_PARTS
+import keypose as kp
+from keypose.errors import FormatError, OptionError
+from keypose.library.analysis import FACET_ACTIONS, FACET_BODY_PARTS
 from keypose.library.extra import sa
 from keypose.library.library import Library
 from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable
-from keypose.library.tables import body_part_facets, tags
+from keypose.library.tables import actions, body_part_facets, tags
 from support.clip_rows import insert_clip
 from support.errors import raises
 from support.search_cases import CLIP_FRAMES, demo_clip, marker_motion
@@ -37,6 +38,8 @@ FILTERS: tuple[dict[str, Any], ...] = (
     {"max_duration_s": 2.5, "min_duration_s": 1.0},
     {"body_part": "right_leg"},
     {"body_part": "left_leg", "tags": ("demo",)},
+    {"action": "step"},
+    {"action": "kick", "body_part": "right_leg", "tags": ("demo",)},
     {"words": "nothing"},
 )
 
@@ -122,15 +125,27 @@ def test_counts_and_facets_are_those_of_the_list(library: Library, filters: dict
     assert facets.body_parts == tuple(
         (limb, n) for limb in FACET_BODY_PARTS if (n := sum(limb in each for each in swung))
     )
+    done = [library.actions(clip.hash) for clip in clips_listed]
+    n_clips = {kind: n for kind in FACET_ACTIONS if (n := sum(kind in each for each in done))}
+    assert facets.actions == tuple(sorted(n_clips.items(), key=lambda pair: -pair[1]))
+    if "action" in filters:
+        assert clips_listed and all(filters["action"] in each for each in done)
     if "body_part" in filters:
         assert clips_listed and all(filters["body_part"] in each for each in swung)
 
 
-def test_lists_and_searches_take_the_same_filters(library: Library) -> None:
+def test_lists_and_searches_take_the_same_filters(library: Library, clips: dict[str, Any]) -> None:
     rig = library.clip("walk").skeleton
     assert {clip.name for clip in library.clips(skeleton=rig)} == set(CLIP_FRAMES) and library.count(skeleton=rig) == 5
     assert library.clips(skeleton="none") == () == library.search("walk", skeleton="none")
     assert {hit.clip.skeleton for hit in library.search("walk", skeleton=rig)} == {rig}
+    for found in (
+        library.search(clips["kick"], action="jump"),
+        library.search_part(clips["jump"], 0, 30, action="jump"),
+        library.search_pose(clips["jump"], 3, action="jump"),
+    ):
+        assert [hit.name for hit in found] == ["jump"]
+    assert library.search("walk", action="sit") == ()
     assert library.search_part("walk", 0, 30, skeleton="none") == () == library.search_pose("walk", 3, skeleton="none")
     for wrong, option in (
         ({"min_duration_s": 3.0, "max_duration_s": 2.0}, "min_duration_s"),
@@ -138,6 +153,7 @@ def test_lists_and_searches_take_the_same_filters(library: Library) -> None:
         ({"skeleton": 3}, "skeleton"),
         ({"words": "..."}, "words"),
         ({"tags": "demo"}, "tags"),
+        ({"action": "swing"}, "action"),
     ):
         for method in (library.clips, library.count, library.facets, lambda **each: library.search("walk", **each)):
             with raises(OptionError, option=option):
@@ -163,9 +179,52 @@ def test_body_part_facets_follow_their_clip(own_library: Library) -> None:
     assert "not found by the parts of the body that swing" in own_library.verify()[0].message
 
 
+def test_actions_are_those_of_the_motion(library: Library, clips: dict[str, Any]) -> None:
+    kinds = {name: library.actions(name) for name in clips}
+    assert kinds["markers"] == {}
+    assert (
+        kinds["walk"]["step"] >= 4 and kinds["turn"]["turn left"] == 1 == kinds["jump"]["jump"] == kinds["kick"]["kick"]
+    )
+    for name, motion in clips.items():
+        found = kp.swings(motion).actions(motion).kinds
+        assert kinds[name] == {kind: found[kind] for kind in FACET_ACTIONS if kind in found}
+    assert [clip.name for clip in library.clips(action="kick")] == ["kick"]
+
+
+def test_actions_follow_their_clip(own_library: Library) -> None:
+    own_library.remove("kick")
+    assert own_library.count(action="kick") == 0 < own_library.count(action="jump") and own_library.verify() == ()
+    with own_library._store.database.begin_write() as connection:
+        connection.execute(sa.delete(actions).where(actions.c.kind == "jump"))
+    assert "changed by accident" in own_library.verify()[0].message
+    assert own_library.rebuild() == () and own_library.verify() == () and own_library.count(action="jump") == 1
+    with own_library._store.database.begin_write() as connection:
+        connection.execute(sa.update(actions).where(actions.c.kind == "jump").values(kind="dance"))
+    with raises(FormatError, code="needs_rebuild"):
+        own_library.actions("jump")
+
+
+@pytest.mark.data
+def test_actions_of_captures_are_found(open_library: Callable[[], Library], data_dir: Path) -> None:
+    """The swings of a library are those at 30 fps, so that a few actions differ from those of all frames."""
+    library = open_library()
+    for path in sorted((data_dir / "cmu120").glob("*.bvh")):
+        library.add(path)
+    kinds = {clip.name: set(library.actions(clip.hash)) for clip in library}
+    shared = total = 0
+    for name, of_library in kinds.items():
+        motion = library.get(name)
+        of_motion = set(kp.swings(motion).actions(motion).kinds) - {"swing"}
+        shared, total = shared + len(of_library & of_motion), total + len(of_library | of_motion)
+    assert shared >= 0.95 * total, (shared, total)
+    assert {"135_07_kicking", "86_01_mixed-jumps-kicks-punches"} <= {c.name for c in library.clips(action="kick")}
+    assert "07_05_walk" not in {clip.name for clip in library.clips(action="kick")}
+    assert library.count(action="step") >= len(kinds) // 2
+
+
 @pytest.fixture
 def large(tmp_path: Path) -> Iterator[Library]:
-    """2,500 clips with tags and body part facets only."""
+    """2,500 clips with tags and facets of body parts and actions only."""
     dice = np.random.default_rng(4)
     with Library(tmp_path / "large.db") as library:
         with library._store.database.begin_write() as connection:
@@ -182,6 +241,13 @@ def large(tmp_path: Path) -> Iterator[Library]:
                 if dice.random() < 0.9
             ]
             connection.execute(sa.insert(body_part_facets), swung)
+            acted = [
+                {"clip_id": n, "kind": kind, "count": 2}
+                for n in range(1, 2501)
+                for kind in FACET_ACTIONS
+                if dice.random() < 0.3
+            ]
+            connection.execute(sa.insert(actions), acted)
         yield library
 
 
@@ -196,5 +262,6 @@ def test_facets_of_thousands_of_clips_are_fast(large: Library) -> None:
         sum(n for *_, n in facets.durations) == 2500
         and len(facets.tags) == 40
         and len(facets.body_parts) == len(FACET_BODY_PARTS)
+        and len(facets.actions) == len(FACET_ACTIONS)
     )
     assert min(took) < 0.03, took

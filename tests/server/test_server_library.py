@@ -36,7 +36,7 @@ def test_library_info(client: httpx.Client) -> None:
     assert info["limits"]["max_strip_poses"] == MAX_POSES
 
 
-def test_filter_sort_and_page(client: httpx.Client, library_path: Path) -> None:
+def test_filter_sort_and_page(client: httpx.Client, library_path: Path, hashes: dict[str, str]) -> None:
     with kp.Library(library_path, create=False) as library:
         expected_hits = [clip.hash for clip in library.clips(tags=("demo",), sort="longest")]
     get_hits = [
@@ -53,6 +53,13 @@ def test_filter_sort_and_page(client: httpx.Client, library_path: Path) -> None:
     assert client.get("/api/clips", params={"tag": "kick"}).json()["facets"]["body_parts"]
     kicks = client.get("/api/clips", params={"body_part": "right_leg", "tag": "demo", "text": "  "}).json()
     assert "kick" in {clip["name"] for clip in kicks["clips"]} and kicks["total"] < 3
+    kicks = client.get("/api/clips", params={"action": "kick", "tag": "demo"}).json()
+    assert "kick" in {clip["name"] for clip in kicks["clips"]}
+    assert {"action": "kick", "count": kicks["total"]} in kicks["facets"]["actions"]
+    found = client.post("/api/search", json={"clip": hashes["walk"], "action": "kick"}).json()["hits"]
+    assert {hit["clip"]["hash"] for hit in found} <= {clip["hash"] for clip in kicks["clips"]}
+    details = client.get(f"/api/clips/{hashes['kick']}").json()
+    assert details["actions"]["kick"] == 1 and "sit" not in details["actions"]
     assert client.get("/clips.json", params={"text": "wal", "tag": "walk"}).json() == client.get(
         "/api/clips", params={"text": "wal", "tag": "walk"}
     ).json()  # fmt: skip
@@ -67,6 +74,7 @@ def test_filter_sort_and_page(client: httpx.Client, library_path: Path) -> None:
         {"min_duration_s": "nan"},
         {"text": "?!"},
         {"body_part": "tail"},
+        {"action": "dance"},
         {"text": "x" * 2000},
     ],
     ids=str,

@@ -95,6 +95,13 @@ def test_facets_narrow_the_list_and_count(open_page: OpenPage) -> None:
         part.click()
         wait_until(page, "(count) => document.querySelector('.library-count').textContent.startsWith(count)",
                                arg=f"{count} clip")  # fmt: skip
+        part.click()
+        wait_cards(page, NAMES)
+        side.locator("[data-facet='action jump']").click()
+        wait_until(page, "new URLSearchParams(location.search).get('action') === 'jump'")
+        wait_cards(page, ["jump", "all of it"])
+        page.get_by_role("button", name="Remove filter Action: jump").click()
+        wait_cards(page, NAMES)
         assert tab.errors == []
 
 
@@ -124,7 +131,7 @@ def _list_clips(route: Any, rows: list[dict[str, Any]]) -> None:
     query = parse_qs(urlsplit(route.request.url).query)
     skip, limit = int(query["skip"][0]), int(query["limit"][0])
     assert limit <= 200
-    facets: dict[str, list[Any]] = {"tags": [], "durations": [], "body_parts": []}
+    facets: dict[str, list[Any]] = {"tags": [], "durations": [], "body_parts": [], "actions": []}
     page = {"total": len(rows), "skip": skip, "clips": rows[skip : skip + limit], "facets": facets}
     route.fulfill(status=200, content_type="application/json", body=json.dumps(page))
 

@@ -186,12 +186,14 @@ def show_clips(library: Library, clips: Sequence[Clip], strip: Path | None, *, j
     documents = []
     for n, clip in enumerate(clips):
         key_frames, swing_counts = library.key_frames(clip.hash), _count_swings(library, clip)
+        action_counts = library.actions(clip.hash)
         if json:
-            documents.append(clip_document(clip) | {"key_frames": list(key_frames), "swings": dict(swing_counts)})
+            analysis = {"key_frames": list(key_frames), "swings": dict(swing_counts), "actions": action_counts}
+            documents.append(clip_document(clip) | analysis)
             continue
         if n:
             output.print_line("")
-        output.print_renderable(library_inspect.clip_block(clip, key_frames, swing_counts))
+        output.print_renderable(library_inspect.clip_block(clip, key_frames, swing_counts, action_counts))
     if json:
         output.print_json({"clips": documents, "strip": None if strip is None else str(strip)})
     elif strip is not None:

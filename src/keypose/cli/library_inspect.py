@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -70,6 +70,7 @@ def list_(
       keypose library list
       keypose library list kick left
       keypose library list --tag walk --min-duration-s 10
+      keypose library list --action "turn left"
       keypose library list --json > clips.json
     """
     page.check()
@@ -90,7 +91,7 @@ def show(
 ) -> int:
     """Show clips of a library in detail.
 
-    Names, tags, source, licence, frames, key poses and swings. With --strip the
+    Names, tags, source, licence, frames, key poses, swings and actions. With --strip the
     key poses are also written as a picture.
 
     For example:
@@ -184,7 +185,9 @@ def _legend(hits: Sequence[Hit], visible_columns: Sequence[Column]) -> str:
     return "; ".join(("score: 1 is the same motion", *lines))
 
 
-def clip_block(clip: Clip, key_frames: Sequence[int], swing_counts: Sequence[tuple[str, int]]) -> Group:
+def clip_block(
+    clip: Clip, key_frames: Sequence[int], swing_counts: Sequence[tuple[str, int]], action_counts: Mapping[str, int]
+) -> Group:
     """Return the details of one clip, a line per property."""
     storage = format_bytes(clip.bytes) + f" as {clip.suffix}"
     storage += "" if clip.tolerance_mm is None else f", within {clip.tolerance_mm:g} mm of the original"
@@ -203,6 +206,7 @@ def clip_block(clip: Clip, key_frames: Sequence[int], swing_counts: Sequence[tup
         ("added", f"{clip.added_at:%Y-%m-%d %H:%M} UTC"),
         ("key poses", keys),
         ("swings", ", ".join(f"{part.replace('_', ' ')} {many}" for part, many in swing_counts)),
+        ("actions", ", ".join(f"{kind} {many}" for kind, many in action_counts.items())),
     ]
     return labelled_rows(clip.name, [(label, value) for label, value in rows if value])
 

@@ -106,7 +106,7 @@ def export(
     if not folder:
         raise missing_argument_error("an empty name", "a folder", ". is the current one")
     if clips and filters.typed_options():
-        raise UsageError("clips are named, and --words, --tag or a duration chooses some", expected="one")
+        raise UsageError("clips are named, and --words, --tag, --action or a duration chooses some", expected="one")
     filters.check()
     with open_library(library) as opened_library:
         selected_clips = find_clips(opened_library, clips) if clips else opened_library.clips(**filters.options())

@@ -51,12 +51,12 @@ ClipNames = Annotated[
 ]
 
 
-@with_flags(only=("words", "tags", "min_duration_s", "max_duration_s"))
+@with_flags(only=("words", "tags", "min_duration_s", "max_duration_s", "action"))
 class FilterFlags(Flags, ClipFilterOptions):
     """Which clips are selected."""
 
 
-@with_flags(only=("tags", "min_duration_s", "max_duration_s"))
+@with_flags(only=("tags", "min_duration_s", "max_duration_s", "action"))
 class TagFilterFlags(Flags, ClipFilterOptions):
     """Which clips are selected, besides words."""
 

@@ -104,14 +104,14 @@ def search(
     The query is a file, or a clip of the library, which is then not among the
     hits. Skeleton, unit, frame rate, position and direction are ignored. With
     --part or --pose only these frames are searched for, anywhere in the clips.
-    Without a query, --words and --tag filter clips by name and tag.
+    Without a query, only the filters apply: --words, --tag, --action, durations.
 
     For example:
       keypose library search walk.bvh
       keypose library search 02_01 --tag male --limit 20
       keypose library search kick.bvh --part 30:90 --joints legs
       keypose library search kick.bvh --pose 42 --html results.html --open
-      keypose library search --words "kick left"
+      keypose library search --words "left" --action kick
     """
     if len(query) > 1:
         raise UsageError(
@@ -156,6 +156,7 @@ class Search(SearchOptions):
             "tags": self.tags,
             "min_duration_s": self.min_duration_s,
             "max_duration_s": self.max_duration_s,
+            "action": self.action,
         }
 
 
@@ -227,8 +228,10 @@ def check_options(options: Search) -> None:
                 value=True,
                 expected="a query: a motion file or a clip of the library",
             )
-    if not (options.words or options.tags or options.min_duration_s is not None or options.max_duration_s is not None):
-        raise missing_argument_error("nothing to search for", "a motion file, a clip of the library, or --words")
+    if all(value in (None, ()) for value in options.filters.values()):
+        raise missing_argument_error(
+            "nothing to search for", "a motion file, a clip of the library, or a filter such as --words"
+        )
 
 
 def check_page(options: Search) -> None:

@@ -114,6 +114,7 @@ def _facts(options: Search) -> tuple[tuple[str, str], ...]:
         ("tags", ", ".join(options.tags)),
         ("at least", "" if options.min_duration_s is None else f"{options.min_duration_s:g} s"),
         ("at most", "" if options.max_duration_s is None else f"{options.max_duration_s:g} s"),
+        ("action", options.action or ""),
         ("joints", ", ".join(options.joints or ())),
         ("mirrored too", "" if options.query is None or options.mirrored else "no"),
         ("ranked by", options.ranker if options.query and options.part is None and options.pose is None else ""),

@@ -9,7 +9,7 @@ import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -29,8 +29,10 @@ from keypose.options import DEFAULT_LOAD_OPTIONS, LoadOptions, check_option_numb
 from keypose.options.library import AddOptions
 from keypose.pictures.strip import strip
 from keypose.storage import encode_kps
+from keypose.swings.action_rules import ActionKind
+from keypose.swings.actions import count_actions
 
-ANALYSIS_VERSION = 2  # analyses of other versions are replaced by ``rebuild``
+ANALYSIS_VERSION = 3  # analyses of other versions are replaced by ``rebuild``
 KEY_POSES = 8
 STRIP_HEIGHT_PX = 80.0
 POSE_STEP_M = 0.15  # mean joint movement between two stored poses, on a figure of 1.7 m
@@ -41,6 +43,7 @@ MAX_DRAWN_JOINTS = 500
 # clips, a smaller one in nearly all of them, and one of the head in a fifth.
 MIN_SWING_DEG = {"left_arm": 75.0, "right_arm": 75.0, "left_leg": 75.0, "right_leg": 75.0, "torso": 75.0, "head": 30.0}
 FACET_BODY_PARTS = tuple(MIN_SWING_DEG)
+FACET_ACTIONS = tuple(kind for kind in get_args(ActionKind) if kind != "swing")  # any other movement is in most clips
 _ARM_PARTS = ("collar", "upper_arm", "forearm", "hand")
 _HEAD_PARTS = ("neck", "head")
 KPS_SUFFIX = kps.FORMAT.suffixes[0]
@@ -106,6 +109,7 @@ class Analysis(Frozen):
     key_frames: tuple[int, ...]  # of the most different poses, ascending
     strip: str  # SVG of these key poses; "" if they cannot be drawn
     swing_table: SwingTable
+    actions: Mapping[str, int]  # how many of each of FACET_ACTIONS, if any
     description: Description | None
     track: PartTrack | None
     poses: Windows | None  # 17 x 3 joint positions from the hips, and height above the floor
@@ -267,14 +271,17 @@ def analyse(motion: Motion) -> Analysis:
 
     Everything except the facts is computed at no more than 30 fps, so that clips of all frame rates are comparable.
     """
-    resampled = replace(_resample(motion), name="clip")
+    named = replace(motion, name="clip")
+    resampled = _resample(named)
     body = _comparable_body(resampled)
     keys = _select_key_poses(resampled, motion)
+    swing_table = _swing_table(resampled, motion.duration_s, body)
     return Analysis(
         facts=motion_facts(motion),
         key_frames=tuple(keys),
-        strip=_strip(motion, keys),
-        swing_table=_swing_table(resampled, motion.duration_s, body),
+        strip=_strip(named, keys),
+        swing_table=swing_table,
+        actions=_count_actions(resampled, swing_table),
         description=None if body is None else describe_body(body),
         track=None if body is None else build_part_track(body),
         poses=None if body is None else sample_poses(posture(body)),
@@ -365,11 +372,25 @@ def _strip(motion: Motion, keys: Selection) -> str:
     """Return the SVG of the key poses, less important ones more transparent."""
     if motion.n_joints > MAX_DRAWN_JOINTS:
         return ""
-    is_ranked, clip = keys.order is not None, replace(motion, name="clip")
-    return strip(clip, keys, rank=is_ranked, height_px=STRIP_HEIGHT_PX, captions=False, background=False).svg
+    is_ranked = keys.order is not None
+    return strip(motion, keys, rank=is_ranked, height_px=STRIP_HEIGHT_PX, captions=False, background=False).svg
 
 
 def _swing_table(resampled: Motion, duration_s: float, body: CanonicalBody | None) -> SwingTable:
     if body is None or resampled.n_frames * resampled.n_joints > MAX_SWING_SAMPLES:
         return empty_swing_table(duration_s)
     return replace(build_body_swing_table(resampled, body), duration_s=duration_s)
+
+
+def _count_actions(resampled: Motion, swing_table: SwingTable) -> dict[str, int]:
+    """Return how many actions of each kind the swings of a motion form, in the order of FACET_ACTIONS."""
+    if not swing_table.present.any():
+        return {}
+    joint_of = {part: joint for joint, part in enumerate(resampled.skeleton.anatomy.body_parts)}
+    joints = np.array([joint_of.get(part, -1) for part in BODY_PARTS], np.int32)
+    starts, ends = (
+        np.rint(times * resampled.fps).astype(np.int32) for times in (swing_table.starts_s, swing_table.ends_s)
+    )
+    angles_deg = np.rad2deg(swing_table.angles)
+    counts = count_actions(resampled, joints[swing_table.body_parts], starts, ends - 1, angles_deg)
+    return {kind: counts[kind] for kind in FACET_ACTIONS if kind in counts}

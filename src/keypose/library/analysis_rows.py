@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from keypose.arrays import freeze
 from keypose.errors import FormatError, ModelError
-from keypose.library.analysis import ANALYSIS_VERSION, Analysis, find_moving_body_parts
+from keypose.library.analysis import ANALYSIS_VERSION, FACET_ACTIONS, Analysis, find_moving_body_parts
 from keypose.library.db import Dialect
 from keypose.library.descriptors import Description, Windows
 from keypose.library.descriptors.clip_vector import KINDS
@@ -26,6 +26,7 @@ from keypose.library.search.part_gallery import PartTrack
 from keypose.library.search.swing_overlap import BODY_PARTS, SwingTable
 from keypose.library.search_vectors import build_search_vectors
 from keypose.library.tables import (
+    actions,
     analyses,
     body_part_facets,
     clips,
@@ -53,6 +54,7 @@ _CHECKSUM_COLUMNS: dict[sa.Table, tuple[str, ...]] = {
     analyses: ("version", "strip"),
     key_poses: ("frame",),
     swings: ("body_part", "start_s", "end_s", "axis_left", "axis_up", "axis_forward", "angle_rad"),
+    actions: ("kind", "count"),
     descriptors: ("name", "data"),
 }
 
@@ -87,6 +89,7 @@ def write_analysis(connection: sa.Connection, dialect: Dialect, clip_id: int, an
     rows: dict[sa.Table, Rows] = {
         key_poses: [(frame,) for frame in analysis.key_frames],
         swings: _swing_rows(analysis.swing_table),
+        actions: list(analysis.actions.items()),
         descriptors: list(_descriptor_rows(analysis).items()),
         analyses: [(analysis.version, zlib.compress(analysis.strip.encode()))],
     }
@@ -286,6 +289,15 @@ def load_swing_table(connection: sa.Connection, clip_id: int) -> SwingTable:
     """Return the swing table of one clip."""
     swing_table = load_swing_tables(connection, [clip_id]).get(clip_id)
     return _raise_damaged(connection, clip_id, "no swing table") if swing_table is None else swing_table
+
+
+def load_actions(connection: sa.Connection, clip_id: int) -> dict[str, int]:
+    """Return how many actions of each kind a clip has."""
+    rows = connection.execute(sa.select(actions.c.kind, actions.c["count"]).where(actions.c.clip_id == clip_id))
+    counts = {row[0]: row[1] for row in rows}
+    if not counts.keys() <= set(FACET_ACTIONS) or not all(isinstance(n, int) and n > 0 for n in counts.values()):
+        _raise_damaged(connection, clip_id, "its actions")
+    return {kind: counts[kind] for kind in FACET_ACTIONS if kind in counts}
 
 
 def load_strip(connection: sa.Connection, clip_id: int) -> str:

@@ -15,7 +15,7 @@ from keypose.errors import OptionError, format_value
 from keypose.formats import Limits
 from keypose.formats.base import check_limits
 from keypose.library import clip_export, clip_insert, listing, metadata, verification
-from keypose.library.analysis_rows import load_key_frames, load_strip, load_swing_table
+from keypose.library.analysis_rows import load_actions, load_key_frames, load_strip, load_swing_table
 from keypose.library.blobs import open_blobs
 from keypose.library.clip_insert import parse_load_options
 from keypose.library.ingest import ReportCollector
@@ -53,10 +53,10 @@ class Library:
 
     Searches take a motion, or the name of a clip of the library, which is then excluded from the hits, and return at
     most ``limit`` hits. All searches and lists take the same filters: ``words``, each a prefix of a word in the clip's
-    names or tags; ``tags``, all of which it must have; ``min_duration_s`` and ``max_duration_s``, both inclusive; and
-    ``skeleton``, the hash of its rig. ``joints`` are the body parts to compare, such as ``"arms"`` or ``"left_leg"``.
-    With ``mirrored``, clips may also match with left and right exchanged; with ``deduplicate``, copies of one
-    take are one hit; with ``multiple``, one clip has several hits.
+    names or tags; ``tags``, all of which it must have; ``min_duration_s`` and ``max_duration_s``, both inclusive;
+    ``skeleton``, the hash of its rig; and ``action``, a kind of action such as ``"kick"``. ``joints`` are the body
+    parts to compare, such as ``"arms"`` or ``"left_leg"``. With ``mirrored``, clips may also match with left and right
+    exchanged; with ``deduplicate``, copies of one take are one hit; with ``multiple``, one clip has several hits.
     """
 
     def __init__(
@@ -144,6 +144,7 @@ class Library:
         max_duration_s: float | None = None,
         skeleton: str | None = None,
         body_part: str | None = None,
+        action: str | None = None,
         sort: Sort = "name",
         limit: int | None = None,
         skip: int = 0,
@@ -153,7 +154,7 @@ class Library:
         ``sort``: by ``"name"``, those whose name equals ``words`` first; or ``"newest"``, ``"longest"`` or
         ``"shortest"`` first. ``skip`` clips are left out at the start, and at most ``limit`` are returned.
         """
-        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
+        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part, action)
         return listing.list_clips(self._store, filters, sort, limit, skip, words)
 
     def clips_named(self, name: str) -> tuple[Clip, ...]:
@@ -169,9 +170,10 @@ class Library:
         max_duration_s: float | None = None,
         skeleton: str | None = None,
         body_part: str | None = None,
+        action: str | None = None,
     ) -> int:
         """Return the number of clips that ``clips`` would return."""
-        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
+        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part, action)
         return listing.count_clips(self._store, filters)
 
     def facets(
@@ -183,9 +185,10 @@ class Library:
         max_duration_s: float | None = None,
         skeleton: str | None = None,
         body_part: str | None = None,
+        action: str | None = None,
     ) -> Facets:
-        """Return counts of tags, durations and moving body parts of the clips that ``clips`` would return."""
-        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part)
+        """Return counts of tags, durations, moving body parts and actions of the clips that ``clips`` would return."""
+        filters = Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, body_part, action)
         return listing.facets(self._store, filters)
 
     def tags(self) -> tuple[tuple[str, int], ...]:
@@ -406,6 +409,7 @@ class Library:
         min_duration_s: float | None = None,
         max_duration_s: float | None = None,
         skeleton: str | None = None,
+        action: str | None = None,
     ) -> tuple[Hit, ...]:
         """Return clips that resemble ``query``, nearest first. ``ranker="swings"`` compares swings (Chia 2009)."""
         return search(
@@ -413,7 +417,7 @@ class Library:
             self._candidate_source,
             query,
             limit=limit,
-            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
+            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, action=action),
             joints=joints,
             mirrored=mirrored,
             ranker=ranker,
@@ -436,6 +440,7 @@ class Library:
         min_duration_s: float | None = None,
         max_duration_s: float | None = None,
         skeleton: str | None = None,
+        action: str | None = None,
     ) -> tuple[Hit, ...]:
         """Return where the frames ``query[start:end]`` occur: one span per clip, or ``multiple``."""
         return search_part(
@@ -445,7 +450,7 @@ class Library:
             start,
             end,
             limit=limit,
-            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
+            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, action=action),
             joints=joints,
             mirrored=mirrored,
             multiple=multiple,
@@ -467,6 +472,7 @@ class Library:
         min_duration_s: float | None = None,
         max_duration_s: float | None = None,
         skeleton: str | None = None,
+        action: str | None = None,
         pose_vector: Sequence[float] | None = None,
     ) -> tuple[Hit, ...]:
         """Return clips with a pose like that of ``frame``; a motion of one frame is a posed figure.
@@ -480,7 +486,7 @@ class Library:
             query,
             frame,
             limit=limit,
-            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton),
+            filters=Filters.parse(words, tags, min_duration_s, max_duration_s, skeleton, action=action),
             joints=joints,
             mirrored=mirrored,
             multiple=multiple,
@@ -516,6 +522,11 @@ class Library:
         with self._store.database.begin_read() as connection:
             clip_id = find_clip(connection, clip)[0]
             return load_swing_table(connection, clip_id)
+
+    def actions(self, clip: str) -> dict[str, int]:
+        """Return how many actions of each kind a clip has, such as ``{"step": 4, "kick": 1}``."""
+        with self._store.database.begin_read() as connection:
+            return load_actions(connection, find_clip(connection, clip)[0])
 
     def strip(self, clip: str) -> Picture | None:
         """Return the key poses of a clip side by side, less important ones more transparent; None if it has too many

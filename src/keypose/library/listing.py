@@ -9,13 +9,13 @@ from decimal import Decimal
 from typing import Any
 
 from keypose.errors import FormatError, Hint, OptionError
-from keypose.library.analysis import FACET_BODY_PARTS
+from keypose.library.analysis import FACET_ACTIONS, FACET_BODY_PARTS
 from keypose.library.db import Dialect
 from keypose.library.extra import sa
 from keypose.library.records import Clip, Facets, Stats
 from keypose.library.rows import BY_NAME, Order, clean_name, clean_tags, load_clips, parse_query_words
 from keypose.library.store import Store
-from keypose.library.tables import blobs, body_part_facets, clips, is_not_in_trash, tags
+from keypose.library.tables import actions, blobs, body_part_facets, clips, is_not_in_trash, tags
 from keypose.options import check_option_int, check_option_number
 from keypose.options.library import ClipFilterOptions, ListOptions
 from keypose.validation import check_choice, check_text
@@ -86,15 +86,23 @@ def facets(store: Store, filters: Filters) -> Facets:
         .where(body_part_facets.c.clip_id.in_(id_query))
         .group_by(body_part_facets.c.body_part)
     )
+    action_counts = sa.select(actions.c.kind, _COUNT).where(actions.c.clip_id.in_(id_query)).group_by(actions.c.kind)
     with store.database.begin_read() as connection:
         counts = connection.execute(sa.select(*duration_counts).where(clips.c.id.in_(id_query))).one()
         clips_by_part = {str(body_part): int(count) for body_part, count in connection.execute(body_part_counts)}
+        clips_by_action = {str(kind): int(count) for kind, count in connection.execute(action_counts)}
         tag_counts = count_tags(connection, id_query)
     durations = tuple(zip(MIN_DURATIONS_S, MAX_DURATIONS_S, map(int, counts), strict=True))
     return Facets(
         tag_counts,
         durations,
         tuple((body_part, clips_by_part[body_part]) for body_part in FACET_BODY_PARTS if body_part in clips_by_part),
+        tuple(
+            sorted(
+                ((kind, clips_by_action[kind]) for kind in FACET_ACTIONS if kind in clips_by_action),
+                key=lambda pair: -pair[1],
+            )
+        ),
     )
 
 
@@ -138,6 +146,7 @@ class Filters:
     max_duration_s: float | None = None
     skeleton: str | None = None  # hash of the rig
     body_part: str | None = None  # a body part with a wide swing
+    action: str | None = None  # a kind of action
 
     @classmethod
     def parse(
@@ -148,6 +157,7 @@ class Filters:
         max_duration_s: float | None = None,
         skeleton: str | None = None,
         body_part: str | None = None,
+        action: str | None = None,
     ) -> Filters:
         """Check the options of a caller and return them as Filters."""
         min_s, max_s = (
@@ -163,6 +173,7 @@ class Filters:
             max_duration_s=max_s,
             skeleton=None if skeleton is None else check_text("skeleton", skeleton),
             body_part=None if body_part is None else check_choice("body_part", body_part, FACET_BODY_PARTS),
+            action=None if action is None else check_choice("action", action, FACET_ACTIONS),
         )
 
     def search_query(self, dialect: Dialect) -> sa.Select[Any] | None:
@@ -190,3 +201,5 @@ class Filters:
             yield clips.c.id.in_(
                 sa.select(body_part_facets.c.clip_id).where(body_part_facets.c.body_part == self.body_part)
             )
+        if self.action is not None:
+            yield clips.c.id.in_(sa.select(actions.c.clip_id).where(actions.c.kind == self.action))

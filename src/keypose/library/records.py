@@ -55,11 +55,12 @@ class Stats:
 
 @dataclass(frozen=True)
 class Facets:
-    """Counts of clips by tag, duration and body part, for narrowing a list."""
+    """Counts of clips by tag, duration, body part and action, for narrowing a list."""
 
     tags: tuple[tuple[str, int], ...]  # the most used first
     durations: tuple[tuple[float, float | None, int], ...]  # from seconds, below seconds (None: no limit), clips
     body_parts: tuple[tuple[str, int], ...]  # body parts with a wide swing
+    actions: tuple[tuple[str, int], ...]  # kinds of actions, the most frequent first
 
 
 @dataclass(frozen=True)

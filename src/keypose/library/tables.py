@@ -76,7 +76,7 @@ analyses = sa.Table(
     sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True),
     sa.Column("version", sa.Integer, nullable=False),
     sa.Column("strip", sa.LargeBinary, nullable=False),  # key poses side by side: SVG, compressed by zlib
-    sa.Column("checksum", _HASH, nullable=False),  # of the strip, key poses, swings and descriptors
+    sa.Column("checksum", _HASH, nullable=False),  # of the strip, key poses, swings, actions and descriptors
 )
 
 key_poses = sa.Table(
@@ -98,6 +98,15 @@ swings = sa.Table(
     sa.Column("axis_up", sa.Float(53), nullable=False),
     sa.Column("axis_forward", sa.Float(53), nullable=False),
     sa.Column("angle_rad", sa.Float(53), nullable=False),
+    sqlite_with_rowid=False,
+)
+
+actions = sa.Table(
+    "actions",  # how many of each kind a clip has: analysis.py
+    metadata,
+    sa.Column("kind", _TEXT, primary_key=True),
+    sa.Column("clip_id", sa.ForeignKey("clips.id", ondelete="CASCADE"), primary_key=True, index=True),
+    sa.Column("count", sa.BigInteger, nullable=False),
     sqlite_with_rowid=False,
 )
 

@@ -202,6 +202,8 @@ class Motion(Frozen):
         Between two frames translations are linear and rotations have constant speed.
         """
         rate = check_number("fps", fps, min_value=MIN_FPS, max_value=MAX_FPS)
+        if rate == self.fps:
+            return self  # with its cached positions
         frames = frames_at_rate(self.n_frames, self.n_joints, self.fps, rate)
         ratio = self.fps / rate
         step = round(ratio)

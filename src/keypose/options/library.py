@@ -35,6 +35,7 @@ class ClipFilterOptions:
     min_duration_s: Annotated[float | None, Option("Minimum duration of clips, in seconds.", min_value=0.0)] = None
     max_duration_s: Annotated[float | None, Option("Maximum duration of clips, in seconds.", min_value=0.0)] = None
     skeleton: Annotated[str | None, Option("Only clips of the rig with this hash.")] = None
+    action: Annotated[str | None, Option("Only clips with this action, such as kick, turn left or jump.")] = None
 
 
 @dataclass(frozen=True)

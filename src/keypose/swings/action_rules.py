@@ -110,14 +110,15 @@ class ActionSpan(NamedTuple):
     turn_deg: float = 0.0  # of the body
 
 
-def find_limb_actions(body: BodyMotion, limb: Limb, strokes: Sequence[tuple[int, int]]) -> list[ActionSpan]:
+def find_limb_actions(
+    body: BodyMotion, limb: Limb, strokes: Sequence[tuple[int, int]], flights: Sequence[tuple[int, int]]
+) -> list[ActionSpan]:
     """Return the actions of one limb, one for each of its strokes that has a name.
 
     What legs do in a jump is part of it, except a kick.
     """
     if not limb.is_leg:
         return _name_arm_strokes(body, limb, strokes)
-    flights = find_flights(body)
     return [
         action_span
         for action_span in _name_leg_strokes(body, limb, strokes)
@@ -299,9 +300,8 @@ def _find_waves(body: BodyMotion, arm: Limb, offsets: Floats) -> list[tuple[int,
 # The whole body
 
 
-def find_body_actions(body: BodyMotion) -> list[ActionSpan]:
+def find_body_actions(body: BodyMotion, flights: Sequence[tuple[int, int]]) -> list[ActionSpan]:
     """Return the actions of the whole body in time order."""
-    flights = find_flights(body)
     jumps = [ActionSpan("jump", "", start, end, "up") for start, end in flights]
     action_spans = [*_find_turns(body), *jumps, *_find_crouches(body, flights), *_find_climbs(body)]
     low_spans = [f for f in action_spans if f.kind in ("crouch", "sit")]
@@ -314,7 +314,7 @@ def _find_turns(body: BodyMotion) -> list[ActionSpan]:
         return []
     degrees = smooth(np.rad2deg(body.heading), 0.2)
     turns = []
-    for start, end, change in _changes(degrees, LIMITS.yaw_reversal_deg):
+    for start, end, change in _changes(degrees, LIMITS.yaw_reversal_deg, LIMITS.min_turn_yaw_deg):
         if abs(change) >= LIMITS.min_turn_yaw_deg:
             side: Direction = "left" if change > 0 else "right"
             turns.append(ActionSpan("turn left" if change > 0 else "turn right", "", start, end, side, abs(change)))
@@ -383,7 +383,7 @@ def _find_bends(body: BodyMotion) -> list[ActionSpan]:
     degrees = smooth(np.rad2deg(np.arctan2(np.hypot(trunk[:, 0], trunk[:, 2]), trunk[:, 1])), 0.1)
     axes = body.to_body_axes(trunk)
     bends = []
-    for start, end, change in _changes(degrees, LIMITS.min_bend_deg / 2):
+    for start, end, change in _changes(degrees, LIMITS.min_bend_deg / 2, LIMITS.min_bend_deg):
         if change >= LIMITS.min_bend_deg and degrees[end] >= LIMITS.bend_to_deg:
             bends.append(ActionSpan("bend", "", start, end, main_direction(axes[end], level=True), change))
     return bends
@@ -401,7 +401,7 @@ def _find_climbs(body: BodyMotion) -> list[ActionSpan]:
         return []
     level = smooth(np.interp(np.arange(body.n_frames), known, support[known]), 0.3)
     climbs = []
-    for start, end, change in _changes(level, LIMITS.min_climb_m / 2):
+    for start, end, change in _changes(level, LIMITS.min_climb_m / 2, LIMITS.min_climb_m):
         hips = float(body.root[end, 1] - body.root[start, 1])
         if abs(change) >= LIMITS.min_climb_m and hips * np.sign(change) >= LIMITS.min_climb_m / 2:
             kind: ActionKind = "climb up" if change > 0 else "climb down"
@@ -420,12 +420,14 @@ class _Change(NamedTuple):
     size: float
 
 
-def _changes(values: Floats, min_change: float) -> list[_Change]:
-    """Return the changes of ``values`` (T,) by at least ``min_change``.
+def _changes(values: Floats, min_change: float, min_range: float = 0.0) -> list[_Change]:
+    """Return the changes of ``values`` (T,) by at least ``min_change``; none if their range is below ``min_range``.
 
     A change lasts from one turning point to the next, without pauses of ``max_pause_s`` at its ends or within it.
     ``first`` and ``last`` are without ``trim_share`` of its size at both ends, as turning points are vague in time.
     """
+    if values.max() - values.min() < max(min_change, min_range):
+        return []
     edges = [0, *(frame for frame, _ in turning_points(values, min_change)), len(values) - 1]
     changes = []
     for start, end in pairwise(edges):

@@ -8,6 +8,7 @@ swings during a change of the whole body, such as a turn. The rules that name th
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -23,6 +24,7 @@ from keypose.swings.action_rules import (
     ActionKind,
     ActionSpan,
     find_body_actions,
+    find_flights,
     find_limb_actions,
     find_strokes,
 )
@@ -164,14 +166,63 @@ def find_actions(swings: Swings, capture: Motion | None = None) -> Actions:
         return Actions(swings.name, swings.fps, swings.n_frames, notes=(NO_BODY,))
     builder = _ActionBuilder(swings, body)
     limb_actions = sorted(builder.build_limb_actions(), key=_time)
-    body_actions = [*builder.group(limb_actions), *map(builder.build_body_action, find_body_actions(body))]
+    body_actions = [
+        *builder.group(limb_actions),
+        *map(builder.build_body_action, find_body_actions(body, builder.flights)),
+    ]
     return Actions(
         swings.name, swings.fps, swings.n_frames, tuple(limb_actions), tuple(sorted(body_actions, key=_time))
     )
 
 
+def count_actions(motion: Motion, joints: Ints, starts: Ints, ends: Ints, angles_deg: Floats) -> dict[ActionKind, int]:
+    """Return how many actions of each kind a motion has, as ``Actions.kinds``, but without ``"swing"``.
+
+    The swings are given by their joints, first frames, last frames and angles, all (N,).
+    """
+    body = build_body_motion(motion, motion.foot_contacts()) if motion.height > 0 else None
+    if body is None:
+        return {}
+    order = np.lexsort((ends, starts))
+    all_moves = _Moves(joints[order], starts[order], ends[order], angles_deg[order], (None,) * len(order))
+    flights = find_flights(body)
+    kinds = [action_span.kind for action_span in find_body_actions(body, flights)]
+    for limb in body.limbs:
+        moves = all_moves.of_joints(limb.joints)
+        named = _find_limb_actions(body, limb, moves, flights, motion.fps, motion.n_frames)
+        kinds += [action_span.kind for action_span, _, _ in named if action_span.kind != "swing"]
+    return dict(Counter(kinds))
+
+
 def _time(action: Action) -> tuple[int, int]:
     return action.start, action.end
+
+
+def _find_limb_actions(
+    body: BodyMotion, limb: Limb, moves: _Moves, flights: Sequence[tuple[int, int]], fps: float, n_frames: int
+) -> Iterator[tuple[ActionSpan, int, int]]:
+    """Yield the actions of a limb with their first and last frames in the clip, in which the swings turn far enough."""
+    for action_span in find_limb_actions(body, limb, _divide_strokes(body, limb, moves, fps), flights):
+        start, end = (_clip_frame(sample, fps, n_frames) for sample in (action_span.start, action_span.end))
+        if end > start and moves.turns_deg(start, end).sum() >= LIMITS.min_turn_deg:
+            yield action_span, start, end
+
+
+def _divide_strokes(body: BodyMotion, limb: Limb, moves: _Moves, fps: float) -> list[tuple[int, int]]:
+    """Return the strokes of a limb that overlap with a group of its swings, divided between two groups."""
+    spans = [(start * RATE / fps, end * RATE / fps) for start, end in moves.groups(LIMITS.max_gap_s * fps)]
+    strokes = []
+    for start, end in find_strokes(body, limb):
+        inside = [span for span in spans if span[0] < end and span[1] > start]
+        gaps = [round((a[1] + b[0]) / 2) for a, b in pairwise(inside)]
+        edges = [start, *(gap for gap in gaps if start < gap < end), end]
+        strokes += list(pairwise(edges)) if inside else []
+    return strokes
+
+
+def _clip_frame(sample: int, fps: float, n_frames: int) -> int:
+    """Return the frame of the clip at a frame of the rules."""
+    return min(round(sample * fps / RATE), n_frames - 1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,6 +252,12 @@ class _Moves(Frozen):
             np.array(indices, np.intp), np.array(starts, np.intp), np.array(ends, np.intp), np.array(angles, float),
             tuple(items),
         )  # fmt: skip
+
+    def of_joints(self, joints: Sequence[int]) -> _Moves:
+        """Return the moves of some joints."""
+        rows = np.flatnonzero((self.joints[:, None] == np.array(joints)).any(axis=1))
+        swings = tuple(self.swings[row] for row in rows.tolist())
+        return _Moves(self.joints[rows], self.starts[rows], self.ends[rows], self.angles_deg[rows], swings)
 
     def groups(self, max_gap: float) -> list[tuple[int, int]]:
         """Return first and last frames of the groups of moves that overlap or follow within ``max_gap`` frames."""
@@ -232,6 +289,7 @@ class _ActionBuilder:
     def __init__(self, swings: Swings, body: BodyMotion) -> None:
         self.swings = swings
         self.body = body
+        self.flights = find_flights(body)
         self.moves = {limb.name: _Moves.collect(swings, limb.joints) for limb in body.limbs}
         self.paths = {
             limb.name: limb.end if limb.is_leg else body.to_body_axes(limb.end - limb.base) for limb in body.limbs
@@ -241,31 +299,13 @@ class _ActionBuilder:
         groups = swings.skeleton.anatomy.groups
         self.moves |= {part: _Moves.collect(swings, groups[group]) for group, part in _TRUNK.items() if group in groups}
 
-    def frame(self, sample: int) -> int:
-        """Return the frame of the clip at a frame of the rules."""
-        return min(round(sample * self.swings.fps / RATE), self.swings.n_frames - 1)
-
     def build_limb_actions(self) -> Iterator[Action]:
         """Yield the actions of all limbs."""
         for limb in self.body.limbs:
-            strokes = self.divide_strokes(limb)
-            for action_span in find_limb_actions(self.body, limb, strokes):
-                start, end = self.frame(action_span.start), self.frame(action_span.end)
-                turns = self.moves[limb.name].turns_deg(start, end)
-                if end > start and turns.sum() >= LIMITS.min_turn_deg:
-                    yield self.build_limb_action(limb, action_span, start, end)
-
-    def divide_strokes(self, limb: Limb) -> list[tuple[int, int]]:
-        """Return the strokes of a limb that overlap with a group of its swings, divided between two groups."""
-        groups = self.moves[limb.name].groups(LIMITS.max_gap_s * self.swings.fps)
-        spans = [(start * RATE / self.swings.fps, end * RATE / self.swings.fps) for start, end in groups]
-        strokes = []
-        for start, end in find_strokes(self.body, limb):
-            inside = [span for span in spans if span[0] < end and span[1] > start]
-            gaps = [round((a[1] + b[0]) / 2) for a, b in pairwise(inside)]
-            edges = [start, *(gap for gap in gaps if start < gap < end), end]
-            strokes += list(pairwise(edges)) if inside else []
-        return strokes
+            moves = self.moves[limb.name]
+            fps, n_frames = self.swings.fps, self.swings.n_frames
+            for found in _find_limb_actions(self.body, limb, moves, self.flights, fps, n_frames):
+                yield self.build_limb_action(limb, *found)
 
     def build_limb_action(self, limb: Limb, action_span: ActionSpan, start: int, end: int) -> Action:
         """Return the action of one limb."""
@@ -303,7 +343,10 @@ class _ActionBuilder:
 
     def build_body_action(self, action_span: ActionSpan) -> Action:
         """Return an action of the whole body, led by the part whose swings start first; of several that turns most."""
-        start, end = self.frame(action_span.start), self.frame(action_span.end)
+        start, end = (
+            _clip_frame(sample, self.swings.fps, self.swings.n_frames)
+            for sample in (action_span.start, action_span.end)
+        )
         starts: dict[str, tuple[int, float]] = {}
         for part, moves in self.moves.items():
             turns = moves.turns_deg(start, end)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -66,13 +65,21 @@ class BodyMotion(Frozen):
         """The recognised legs."""
         return tuple(limb for limb in self.limbs if limb.is_leg)
 
+    @cached_property
+    def _cos_sin(self) -> tuple[Floats, Floats]:
+        heading = np.zeros(self.n_frames) if self.heading is None else self.heading
+        return freeze(np.cos(heading)), freeze(np.sin(heading))
+
     def to_body_axes(self, vectors: Floats, frames: slice = slice(None)) -> Floats:
         """Return vectors (T, 3) of these frames in the axes of the hips: X to the left, Y up, Z ahead."""
         if self.heading is None:
             return vectors
-        c, s = np.cos(self.heading[frames]), np.sin(self.heading[frames])
+        c, s = self._cos_sin
+        c, s = c[frames], s[frames]
         x, y, z = vectors.T
-        return np.stack((c * x - s * z, y, s * x + c * z), axis=-1)
+        rotated = np.empty_like(vectors)
+        rotated[:, 0], rotated[:, 1], rotated[:, 2] = c * x - s * z, y, s * x + c * z
+        return rotated
 
 
 def build_body_motion(motion: Motion, contacts: FootContacts | None = None) -> BodyMotion | None:
@@ -123,9 +130,7 @@ def _build_limb(
         between = None
     tip = joint_of.get(f"{side}_toes", end) if kind == "leg" else end
     chain = [joint for joint in (base, between, end) if joint is not None]
-    length = sum(
-        float(np.median(np.linalg.norm(positions[:, a] - positions[:, b], axis=1))) for a, b in pairwise(chain)
-    )
+    length = float(np.median(np.linalg.norm(np.diff(positions[:, chain], axis=1), axis=2), axis=0).sum())
     if length <= 0:
         return None
     if kind == "arm" or in_contact is None:
@@ -140,7 +145,9 @@ def speeds(points: Floats) -> Floats:
     """Return the speed (T,) of a point (T, 3) per second."""
     if len(points) < 2:
         return np.zeros(len(points))
-    return np.asarray(np.linalg.norm(np.gradient(points, axis=0), axis=1) * RATE)
+    steps = points[1:] - points[:-1]
+    velocities = np.concatenate((steps[:1], (steps[:-1] + steps[1:]) / 2, steps[-1:]))
+    return _lengths(velocities) * RATE
 
 
 def smooth(values: Floats, seconds: float) -> Floats:
@@ -149,7 +156,8 @@ def smooth(values: Floats, seconds: float) -> Floats:
     if half == 0:
         return values
     width = 2 * half + 1
-    return np.convolve(np.pad(values, half, mode="edge"), np.full(width, 1 / width), "valid")
+    padded = np.concatenate((np.full(half, values[0]), values, np.full(half, values[-1])))
+    return np.convolve(padded, np.full(width, 1 / width), "valid")
 
 
 def turning_points(values: Floats, min_change: float) -> list[tuple[int, bool]]:
@@ -160,7 +168,11 @@ def turning_points(values: Floats, min_change: float) -> list[tuple[int, bool]]:
 
 def path_length(points: Floats) -> float:
     """Return the length of a path (T, 3)."""
-    return float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
+    return float(_lengths(points[1:] - points[:-1]).sum())
+
+
+def _lengths(vectors: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.einsum("ij,ij->i", vectors, vectors)))
 
 
 def main_direction(vector: Floats, *, level: bool = False) -> Direction:

@@ -469,6 +469,16 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /**
+         * ActionCount
+         * @description Number of clips with an action of a kind.
+         */
+        ActionCount: {
+            /** Action */
+            action: string;
+            /** Count */
+            count: number;
+        };
+        /**
          * ActionList
          * @description The actions of a clip in order of time.
          */
@@ -574,6 +584,13 @@ export interface components {
          * @description A clip with its metadata, joints, contacts and swings.
          */
         ClipDetails: {
+            /**
+             * Actions
+             * @description Number of actions by kind.
+             */
+            actions: {
+                [key: string]: number;
+            };
             /**
              * Added At
              * Format: date-time
@@ -1269,6 +1286,11 @@ export interface components {
          * @description Properties of the matching clips, with counts.
          */
         Facets: {
+            /**
+             * Actions
+             * @description The most frequent first.
+             */
+            actions: components["schemas"]["ActionCount"][];
             /** Body Parts */
             body_parts: components["schemas"]["BodyPartCount"][];
             /** Durations */
@@ -2159,6 +2181,11 @@ export interface components {
          */
         SearchRequest: {
             /**
+             * Action
+             * @description Only clips with this action, such as kick, turn left or jump.
+             */
+            action?: string | null;
+            /**
              * Clip
              * @description sha256 of the clip's content
              */
@@ -2883,6 +2910,8 @@ export interface operations {
                 max_duration_s?: number | null;
                 /** @description Only clips in which this body part swings widely. */
                 body_part?: string | null;
+                /** @description Only clips with this action, such as kick, turn left or jump. */
+                action?: string | null;
                 /** @description By name, or the newest, longest or shortest clips first. */
                 sort?: "name" | "newest" | "longest" | "shortest";
             };

@@ -1,4 +1,4 @@
-/** Filters by tags, duration and body parts, with counts; and chips for the active filters. */
+/** Filters by tags, duration, body parts and actions, with counts; and chips for the active filters. */
 
 import type { UrlState } from "../state/url";
 import { fill, h } from "../ui/dom";
@@ -8,12 +8,13 @@ import type { FacetCounts } from "./clip_source";
 import { NO_FILTERS, type VIEW, type View } from "./view";
 
 const FOLDED_TAGS = 12;
+const FOLDED_ACTIONS = 8;
 
 type State = UrlState<typeof VIEW>;
 
 export function facetsPanel(state: State): { element: HTMLElement; show(facets: FacetCounts | null): void } {
   const element = h("div", { class: "facets" });
-  let allTags = false;
+  const unfolded = new Set<string>();
   let current: FacetCounts | null = null;
 
   const show = (facets: FacetCounts | null) => {
@@ -22,7 +23,9 @@ export function facetsPanel(state: State): { element: HTMLElement; show(facets: 
     const focused = (document.activeElement as HTMLElement | null)?.dataset?.facet;
     fill(
       element,
-      ...(facets ? [tagGroup(view, facets), durationGroup(view, facets), bodyPartGroup(view, facets)] : []),
+      ...(facets
+        ? [tagGroup(view, facets), durationGroup(view, facets), bodyPartGroup(view, facets), actionGroup(view, facets)]
+        : []),
     );
     if (focused) element.querySelector<HTMLElement>(`[data-facet="${CSS.escape(focused)}"]`)?.focus();
   };
@@ -32,28 +35,33 @@ export function facetsPanel(state: State): { element: HTMLElement; show(facets: 
     const selected = view.tag.map((tag) => ({ tag, count: counts.get(tag) ?? 0 }));
     const others = facets.tags.filter(({ tag }) => !view.tag.includes(tag));
     const all = [...selected, ...others];
-    const visible = allTags ? all : all.slice(0, Math.max(FOLDED_TAGS, selected.length));
-    const rows = visible.map(({ tag, count: number }) =>
+    const rows = fold("tags", all, Math.max(FOLDED_TAGS, selected.length)).map(({ tag, count: number }) =>
       facetButton(`tag ${tag}`, tag, formatCount(facets, number), view.tag.includes(tag), () => {
         const next = view.tag.includes(tag) ? view.tag.filter((each) => each !== tag) : [...view.tag, tag];
         state.set({ tag: next }, { push: true });
       }),
     );
-    const more = all.length > FOLDED_TAGS && unfoldButton(all.length - FOLDED_TAGS);
-    return group("Tags", rows, more);
+    return group("Tags", rows, unfoldButton("tags", all.length - FOLDED_TAGS));
   }
 
-  function unfoldButton(hidden: number): HTMLElement {
-    const title = allTags ? "Show fewer" : `Show ${count(hidden)} more`;
+  function fold<Item>(name: string, all: readonly Item[], max: number): readonly Item[] {
+    return unfolded.has(name) ? all : all.slice(0, max);
+  }
+
+  /** The button that shows the `hidden` entries of a group; null if there are none. */
+  function unfoldButton(name: string, hidden: number): HTMLElement | null {
+    if (hidden <= 0) return null;
+    const isUnfolded = unfolded.has(name);
+    const title = isUnfolded ? "Show fewer" : `Show ${count(hidden)} more`;
     const toggle = () => {
-      allTags = !allTags;
+      if (!unfolded.delete(name)) unfolded.add(name);
       show(current);
     };
     const attributes = {
       class: "button quiet small",
       type: "button",
-      "data-facet": "more tags",
-      "aria-expanded": allTags,
+      "data-facet": `more ${name}`,
+      "aria-expanded": isUnfolded,
     };
     return h("button", { ...attributes, on: { click: toggle }, text: title });
   }
@@ -88,6 +96,17 @@ export function facetsPanel(state: State): { element: HTMLElement; show(facets: 
     return group("Active body part", rows);
   }
 
+  function actionGroup(view: View, facets: FacetCounts): HTMLElement | null {
+    const isSelected = ({ action }: { action: string }) => view.action === action;
+    const all = [...facets.actions.filter(isSelected), ...facets.actions.filter((each) => !isSelected(each))];
+    const rows = fold("actions", all, FOLDED_ACTIONS).map(({ action, count: number }) =>
+      facetButton(`action ${action}`, toLabel(action), formatCount(facets, number), view.action === action, () =>
+        state.set({ action: view.action === action ? "" : action }, { push: true }),
+      ),
+    );
+    return group("Action", rows, unfoldButton("actions", all.length - FOLDED_ACTIONS));
+  }
+
   return { element, show };
 }
 
@@ -105,7 +124,7 @@ export function durationRange(min: number | null, max: number | null): string {
   return from.endsWith(" s") && to.endsWith(" s") ? `${from.slice(0, -2)} to ${to}` : `${from} to ${to}`;
 }
 
-function group(title: string, rows: HTMLElement[], more: HTMLElement | false = false): HTMLElement | null {
+function group(title: string, rows: HTMLElement[], more: HTMLElement | null = null): HTMLElement | null {
   if (rows.length === 0) return null;
   const list = h("ul", {}, ...rows.map((row) => h("li", {}, row)));
   return h("section", {}, h("h2", { text: title }), list, more);
@@ -138,6 +157,7 @@ export function chipsRow(state: State): { element: HTMLElement; show(): void } {
     if (view.min_duration_s !== null || view.max_duration_s !== null)
       chip(durationRange(view.min_duration_s, view.max_duration_s), { min_duration_s: null, max_duration_s: null });
     if (view.body_part !== "") chip(`Active: ${humanize(view.body_part)}`, { body_part: "" });
+    if (view.action !== "") chip(`Action: ${humanize(view.action)}`, { action: "" });
     if (chips.length > 1) {
       const click = () => state.set({ ...NO_FILTERS }, { push: true });
       chips.push(h("button", { type: "button", class: "button quiet small", on: { click }, text: "Clear all" }));

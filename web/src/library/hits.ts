@@ -125,8 +125,7 @@ export class HitSource extends ClipSourceBase implements ClipSource {
 }
 
 /**
- * Counts tags and durations of the loaded hits, the most frequent tags first. The search does not filter by body
- * parts.
+ * Counts tags and durations of the loaded hits, the most frequent tags first. Hits have no body parts and actions.
  */
 export function countFacets(items: readonly Item[]): Facets {
   const counts = new Map<string, number>();
@@ -136,6 +135,7 @@ export function countFacets(items: readonly Item[]): Facets {
     tags: tags.sort((a, b) => b.count - a.count || a.tag.localeCompare(b.tag)),
     durations: countDurations(items),
     body_parts: [],
+    actions: [],
   };
 }
 

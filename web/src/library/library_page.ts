@@ -119,7 +119,7 @@ export class LibraryPage {
     );
     const updateFilterPanel = () => {
       const current = results.facets.value;
-      const counts = current ? [...current.tags, ...current.durations, ...current.body_parts] : [];
+      const counts = current ? [...current.tags, ...current.durations, ...current.body_parts, ...current.actions] : [];
       filterPanel.hidden = trash.count.value === 0 && counts.every(({ count }) => count === 0);
     };
     const cleanups = [

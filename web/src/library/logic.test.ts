@@ -19,7 +19,7 @@ const view = (search: string) => readQuery(VIEW, search);
 describe("the address of the library page", () => {
   it("gives the URL of a page of clips", () => {
     const path = clipsUrl(
-      view("?text= slow walk &tag=a&tag=b&min_duration_s=2&max_duration_s=5&body_part=left_arm&sort=name"),
+      view("?text= slow walk &tag=a&tag=b&min_duration_s=2&max_duration_s=5&body_part=left_arm&action=kick&sort=name"),
       100,
       50,
     );
@@ -30,6 +30,7 @@ describe("the address of the library page", () => {
       min_duration_s: "2",
       max_duration_s: "5",
       body_part: "left_arm",
+      action: "kick",
     });
     expect(Object.fromEntries(query)).toMatchObject({ sort: "name", skip: "100", limit: "50" });
   });

@@ -19,6 +19,7 @@ export const VIEW = {
   min_duration_s: number({ min: 0 }),
   max_duration_s: number({ min: 0 }),
   body_part: text(),
+  action: text(),
   sort: choice(Object.keys(SORTS) as Sort[], "newest"),
   clip: text(),
   span: text(),
@@ -50,7 +51,14 @@ export function parseExample(view: Pick<View, "clip" | "span" | "pose">): Exampl
 }
 
 /** All filters off. */
-export const NO_FILTERS = { text: "", tag: [], min_duration_s: null, max_duration_s: null, body_part: "" } as const;
+export const NO_FILTERS = {
+  text: "",
+  tag: [],
+  min_duration_s: null,
+  max_duration_s: null,
+  body_part: "",
+  action: "",
+} as const;
 /** No search by example. */
 export const NO_EXAMPLE = { clip: "", span: "", pose: "", joints: "", mirrored: true, ranker: "descriptors" } as const;
 
@@ -60,7 +68,8 @@ export function isFiltered(view: View): boolean {
     view.tag.length > 0 ||
     view.min_duration_s !== null ||
     view.max_duration_s !== null ||
-    view.body_part !== ""
+    view.body_part !== "" ||
+    view.action !== ""
   );
 }
 
@@ -72,6 +81,7 @@ export function clipsUrl(view: View, skip: number, limit: number): string {
   if (view.min_duration_s !== null) query.set("min_duration_s", String(view.min_duration_s));
   if (view.max_duration_s !== null) query.set("max_duration_s", String(view.max_duration_s));
   if (view.body_part !== "") query.set("body_part", view.body_part);
+  if (view.action !== "") query.set("action", view.action);
   query.set("sort", view.sort);
   query.set("skip", String(skip));
   query.set("limit", String(limit));
@@ -93,6 +103,7 @@ export function buildSearchRequest(
     tags: [...view.tag],
     min_duration_s: view.min_duration_s,
     max_duration_s: view.max_duration_s,
+    action: view.action || null,
     joints: view.joints === "" ? null : [view.joints],
     mirrored: view.mirrored,
     ranker: kind === "clip" ? view.ranker : "descriptors",

@@ -24,6 +24,7 @@ from keypose.options.pictures import MAX_POSES
 from keypose.server.app_state import AppStateDep
 from keypose.server.schema import ClipHash
 from keypose.server.schema.clips import (
+    ActionCount,
     BodyPartCount,
     ClipList,
     ClipPage,
@@ -105,6 +106,7 @@ async def get_clips(state: AppStateDep, query: Annotated[ListQuery, Query()]) ->
         "min_duration_s": query.min_duration_s,
         "max_duration_s": query.max_duration_s,
         "body_part": query.body_part or None,
+        "action": query.action or None,
     }
 
     def page(library: Library) -> ClipPage:
@@ -205,6 +207,7 @@ def facet_counts(library_facets: LibraryFacets) -> Facets:
             DurationCount(min_s=min_s, max_s=max_s, count=count) for min_s, max_s, count in library_facets.durations
         ),
         body_parts=tuple(BodyPartCount(body_part=part, count=count) for part, count in library_facets.body_parts),
+        actions=tuple(ActionCount(action=kind, count=count) for kind, count in library_facets.actions),
     )
 
 

@@ -63,12 +63,20 @@ class BodyPartCount(ResponseModel):
     count: int
 
 
+class ActionCount(ResponseModel):
+    """Number of clips with an action of a kind."""
+
+    action: str
+    count: int
+
+
 class Facets(ResponseModel):
     """Properties of the matching clips, with counts."""
 
     tags: tuple[TagCount, ...]
     durations: tuple[DurationCount, ...]
     body_parts: tuple[BodyPartCount, ...]
+    actions: tuple[ActionCount, ...] = Field(description="The most frequent first.")
 
 
 class ClipPage(ResponseModel):
@@ -178,6 +186,7 @@ class ClipDetails(ClipRow):
     character: CharacterContents | None = Field(
         description="What the clip's file has that an export into it keeps; None: the file has no more than the motion."
     )
+    actions: dict[str, int] = Field(description="Number of actions by kind.")
     notes: tuple[str, ...]
 
 
@@ -252,6 +261,7 @@ class ListQuery(TrashQuery):
     min_duration_s: Finite | None = option_field(ListOptions, "min_duration_s")
     max_duration_s: Finite | None = option_field(ListOptions, "max_duration_s")
     body_part: Text | None = option_field(ListOptions, "body_part")
+    action: Text | None = option_field(ListOptions, "action")
     sort: Sort = option_field(ListOptions, "sort")
 
 
@@ -266,6 +276,7 @@ class SearchRequest(RequestModel):
     tags: Tags = option_field(SearchOptions, "tags")
     min_duration_s: Finite | None = option_field(SearchOptions, "min_duration_s")
     max_duration_s: Finite | None = option_field(SearchOptions, "max_duration_s")
+    action: Text | None = option_field(SearchOptions, "action")
     joints: Annotated[tuple[Text, ...], Field(fail_fast=True, max_length=100)] | None = option_field(
         SearchOptions, "joints"
     )

@@ -85,6 +85,7 @@ def describe_clip(context: WorkerContext, payload: dict[str, Any]) -> TaskResult
             "joint_groups": dict(motion_details.joint_groups),
             "contacts": dict(motion_details.contacts),
             "swings": motion_details.swings,
+            "actions": context.library.actions(clip.hash),
             "notes": motion_details.notes,
             "character": editor.cache.get_or_make(("character",), lambda: _find_character(context, clip)),
         }

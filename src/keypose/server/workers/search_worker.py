@@ -47,6 +47,7 @@ def _run_search(library: Library, request: SearchRequest, limit: int, pose: list
         "tags": request.tags,
         "min_duration_s": request.min_duration_s,
         "max_duration_s": request.max_duration_s,
+        "action": request.action or None,
         "joints": request.joints or None,
         "mirrored": request.mirrored,
         "deduplicate": request.deduplicate,
