@@ -134,6 +134,11 @@ def test_lists_are_by_words_tags_and_duration(keypose: Callable, takes_folder: P
     assert re.search(r"^ turn_left +1.50 s +30 +20 +\d+ +20\d\d-\d\d-\d\d +studio$", text, re.M)
     assert text.endswith("\n3 clips, 150 frames, 7.50 s\n")
     assert keypose("library", "list", "nothing").out == "no such clip in clips.db\n"
+    unknown = keypose("library", "list", "--action", "dance")
+    assert unknown.code == 1 and "expected one of step, kick, " in unknown.err
+    assert keypose("library", "list", "--action", "sit").out == "no such clip in clips.db\n"
+    assert " actions " in keypose("library", "show", "kick").out
+    assert json.loads(keypose("library", "show", "kick", "--json").out)["clips"][0]["actions"]["kick"] == 1
 
 
 def test_long_list_is_truncated_with_a_note(keypose: Callable, copy: Path, monkeypatch) -> None:

@@ -414,8 +414,12 @@ def test_the_examples_of_the_page_run(
     stated = dict(re.findall(r'"([a-z ]+)": (\d+)', example))
     assert stated and {kind: int(count) for kind, count in stated.items()}.items() <= actions.kinds.items()
     assert f'"{kick.description}"' in example and capsys.readouterr().out.count("\n") == len(actions)
-    (tagged,) = names["turns"]  # type: ignore[misc]
-    assert set(tagged.tags) == set(actions.kinds)
+    library, m = names["library"], names["m"]
+    assert isinstance(library, kp.Library) and isinstance(m, kp.Motion)
+    (kicks,) = names["kicks"]  # type: ignore[misc]
+    (hit,) = names["alike"]  # type: ignore[misc]
+    assert kicks.name == hit.name == "routine"
+    assert library.actions("routine") == {kind: n for kind, n in actions.kinds.items() if kind != "swing"}
     fields = {field.name for field in dataclasses.fields(kp.Action)} | {"duration_s", "phrase", "description"}
     assert fields <= set(re.findall(r"`(\w+)`", page))
 
