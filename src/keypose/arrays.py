@@ -1,4 +1,4 @@
-"""Array types, and the base class of types with arrays that are checked once and read-only afterwards."""
+"""Array types; the base class of types with arrays that are checked once and read-only afterwards; runs and peaks."""
 
 from __future__ import annotations
 
@@ -107,6 +107,38 @@ def runs(flags: Bools) -> list[tuple[int, int]]:
     padded[1:-1] = flags
     edges = np.flatnonzero(padded[1:] != padded[:-1])
     return [(start, stop) for start, stop in edges.reshape(-1, 2).tolist()]
+
+
+def find_peaks(values: Floats, min_prominence: float) -> list[tuple[int, float]]:
+    """Return frame and prominence of the peaks of ``values`` (T,), in time order.
+
+    The values rise to a peak and fall from it by at least ``min_prominence``, without turning by as much on the way.
+    The prominence is the smaller of the two. Of equal values the first is the peak.
+    """
+    if len(values) == 0 or values.max() - values.min() < min_prominence:
+        return []
+    turns = np.flatnonzero((values[1:-1] - values[:-2]) * (values[2:] - values[1:-1]) <= 0) + 1
+    numbers = values.tolist()  # faster one by one
+    peaks: list[int] = []
+    lows = [0]  # the lowest frame before, between and after the peaks
+    high: int | None = None  # the highest frame since the last low; None while the values fall
+    for frame in (*turns.tolist(), len(numbers) - 1):
+        value = numbers[frame]
+        if high is None:
+            if value < numbers[lows[-1]]:
+                lows[-1] = frame
+            elif value - numbers[lows[-1]] >= min_prominence:
+                high = frame
+        elif value > numbers[high]:
+            high = frame
+        elif numbers[high] - value >= min_prominence:
+            peaks.append(high)
+            lows.append(frame)
+            high = None
+    return [
+        (peak, numbers[peak] - max(numbers[before], numbers[after]))
+        for peak, before, after in zip(peaks, lows, lows[1:], strict=False)
+    ]
 
 
 def _has_writable_base(array: NDArray[Any]) -> bool:

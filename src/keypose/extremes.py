@@ -29,7 +29,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from keypose.arrays import Bools, Floats, Ints, runs
+from keypose.arrays import Bools, Floats, Ints, find_peaks, runs
 from keypose.features import body_root
 from keypose.kinematics import heights_above, up_axis
 from keypose.model import Motion
@@ -257,38 +257,6 @@ def _is_of_foot(end: TravelEnd) -> bool:
 def _peaks(body_part: str, kind: TravelKind, values: Floats, min_prominence: float) -> Iterator[TravelEnd]:
     for frame, prominence in find_peaks(values.round(DECIMALS), min_prominence):
         yield TravelEnd(frame, kind, body_part, prominence)
-
-
-def find_peaks(values: Floats, min_prominence: float) -> list[tuple[int, float]]:
-    """Return frame and prominence of the peaks of ``values`` (T,), in time order.
-
-    The values rise to a peak and fall from it by at least ``min_prominence``, without turning by as much on the way.
-    The prominence is the smaller of the two. Of equal values the first is the peak.
-    """
-    if len(values) == 0 or values.max() - values.min() < min_prominence:
-        return []
-    turns = np.flatnonzero((values[1:-1] - values[:-2]) * (values[2:] - values[1:-1]) <= 0) + 1
-    numbers = values.tolist()  # faster one by one
-    peaks: list[int] = []
-    lows = [0]  # the lowest frame before, between and after the peaks
-    high: int | None = None  # the highest frame since the last low; None while the values fall
-    for frame in (*turns.tolist(), len(numbers) - 1):
-        value = numbers[frame]
-        if high is None:
-            if value < numbers[lows[-1]]:
-                lows[-1] = frame
-            elif value - numbers[lows[-1]] >= min_prominence:
-                high = frame
-        elif value > numbers[high]:
-            high = frame
-        elif numbers[high] - value >= min_prominence:
-            peaks.append(high)
-            lows.append(frame)
-            high = None
-    return [
-        (peak, numbers[peak] - max(numbers[before], numbers[after]))
-        for peak, before, after in zip(peaks, lows, lows[1:], strict=False)
-    ]
 
 
 def find_reversals(path: Floats, fps: float) -> list[tuple[int, float]]:

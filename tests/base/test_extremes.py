@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import keypose as kp
+from keypose.arrays import find_peaks
 from keypose.extremes import (
     NEAR_S,
     Extreme,
     TravelEnd,
     find_extremes,
     find_nearest,
-    find_peaks,
     find_reversals,
     find_travel_ends,
     mark_extremes,

@@ -14,8 +14,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from keypose.arrays import Floats, runs
-from keypose.extremes import find_peaks
+from keypose.arrays import Floats, find_peaks, runs
 from keypose.swings.body_motion import (
     RATE,
     BodyMotion,

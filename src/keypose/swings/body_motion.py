@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from keypose.arrays import Bools, Floats, Frozen, freeze
-from keypose.extremes import find_peaks
+from keypose.arrays import Bools, Floats, Frozen, find_peaks, freeze
 from keypose.features import body_root
 from keypose.kinematics import y_up
 from keypose.model import FootContacts, Motion
