@@ -115,10 +115,10 @@ def find_peaks(values: Floats, min_prominence: float) -> list[tuple[int, float]]
     The values rise to a peak and fall from it by at least ``min_prominence``, without turning by as much on the way.
     The prominence is the smaller of the two. Of equal values the first is the peak.
     """
-    if len(values) == 0 or values.max() - values.min() < min_prominence:
+    numbers = values.tolist()  # faster one by one
+    if not numbers or max(numbers) - min(numbers) < min_prominence:
         return []
     turns = np.flatnonzero((values[1:-1] - values[:-2]) * (values[2:] - values[1:-1]) <= 0) + 1
-    numbers = values.tolist()  # faster one by one
     peaks: list[int] = []
     lows = [0]  # the lowest frame before, between and after the peaks
     high: int | None = None  # the highest frame since the last low; None while the values fall

@@ -47,7 +47,10 @@ _MIDPOINTS = {"hips": "thigh", "chest": "upper_arm"}
 
 # From hip joint to knee to ankle and from hips to chest to head on a figure of 1.7 m: the median of CMU's figures.
 BONES_M = 1.6
-_BONES = (("thigh", "shin"), ("shin", "foot"))
+_LEG_BONES = tuple(
+    (f"{side}_{a}", f"{side}_{b}") for side in ("left", "right") for a, b in (("thigh", "shin"), ("shin", "foot"))
+)
+_TRUNK_BONES = (("hips", "chest"), ("chest", "head"))
 MIN_ACROSS_M = 0.05  # horizontal distance from right to left below which a body has no heading
 MIN_RELATIVE_SIZE = 1e-9  # minimum ratio of bones to the distance from the origin; smaller ones are rounding noise
 
@@ -169,9 +172,7 @@ def _center_hips_and_chest(positions: Floats, missing: tuple[str, ...]) -> Float
 
 def _bone_length_sum(positions: Floats) -> float:
     """Return the length of leg plus trunk: medians over frames, the mean of both legs."""
-    legs = [_length(positions, f"{side}_{a}", f"{side}_{b}") for side in ("left", "right") for a, b in _BONES]
-    return sum(legs) / 2 + _length(positions, "hips", "chest") + _length(positions, "chest", "head")
-
-
-def _length(positions: Floats, a: str, b: str) -> float:
-    return float(np.median(np.linalg.norm(positions[:, INDEX[a]] - positions[:, INDEX[b]], axis=-1)))
+    uppers, lowers = ([INDEX[bone[end]] for bone in (*_LEG_BONES, *_TRUNK_BONES)] for end in (0, 1))
+    lengths = np.median(np.linalg.norm(positions[:, uppers] - positions[:, lowers], axis=-1), axis=0).tolist()
+    *legs, lower_trunk, upper_trunk = lengths
+    return float(sum(legs) / 2 + lower_trunk + upper_trunk)

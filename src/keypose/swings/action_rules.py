@@ -136,9 +136,9 @@ def find_strokes(body: BodyMotion, limb: Limb) -> list[tuple[int, int]]:
     """
     if limb.is_leg:
         return _cut_by_speed(limb.foot_speed, [])
-    offsets = body.to_body_axes(limb.end - limb.base)
+    offsets, speed = body.hand_paths[limb.name]
     cuts = [frame for frame, _ in turning_points(offsets[:, 1], LIMITS.min_raise_m / 2)]
-    return _cut_by_speed(speeds(offsets), cuts)
+    return _cut_by_speed(speed, cuts)
 
 
 def _cut_by_speed(speed: Floats, cuts: Iterable[int]) -> list[tuple[int, int]]:
@@ -176,9 +176,10 @@ def _name_leg_strokes(body: BodyMotion, leg: Limb, strokes: Sequence[tuple[int, 
     others = [other for other in body.legs if other is not leg]
     ground = others[0].end[:, 1] if others else np.full(body.n_frames, leg.end[:, 1].min())
     lifted = False
-    for start, end in strokes:
+    firsts, lasts = np.array(strokes, np.intp).reshape(-1, 2).T
+    travels = body.to_body_axes(leg.end[lasts] - leg.end[firsts], lasts)
+    for (start, end), moved in zip(strokes, travels, strict=True):
         span = slice(start, end + 1)
-        moved = body.to_body_axes((leg.end[end] - leg.end[start])[None], slice(end, end + 1))[0]
         direction = main_direction(moved)
         reach = np.hypot(offsets[span, 0], offsets[span, 2])
         is_extended = (
@@ -232,9 +233,8 @@ def _is_standing(leg: Limb, ground: Floats, frame: int) -> bool:
 
 
 def _name_arm_strokes(body: BodyMotion, arm: Limb, strokes: Sequence[tuple[int, int]]) -> list[ActionSpan]:
-    offsets = body.to_body_axes(arm.end - arm.base)
+    offsets, speed = body.hand_paths[arm.name]
     lengths = np.linalg.norm(offsets, axis=1)
-    speed = speeds(offsets)
     waves = _find_waves(body, arm, offsets)
     action_spans = [ActionSpan("wave", arm.name, start, end) for start, end in waves]
     for start, end in strokes:

@@ -291,9 +291,7 @@ class _ActionBuilder:
         self.body = body
         self.flights = find_flights(body)
         self.moves = {limb.name: _Moves.collect(swings, limb.joints) for limb in body.limbs}
-        self.paths = {
-            limb.name: limb.end if limb.is_leg else body.to_body_axes(limb.end - limb.base) for limb in body.limbs
-        }
+        self.paths = {limb.name: limb.end if limb.is_leg else body.hand_paths[limb.name][0] for limb in body.limbs}
         self.speeds = {name: speeds(path) for name, path in self.paths.items()}
         self.root_speed = speeds(body.root)
         groups = swings.skeleton.anatomy.groups

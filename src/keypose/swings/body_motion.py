@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from keypose.arrays import Bools, Floats, Frozen, find_peaks, freeze
 from keypose.features import body_root
@@ -65,11 +66,17 @@ class BodyMotion(Frozen):
         return tuple(limb for limb in self.limbs if limb.is_leg)
 
     @cached_property
+    def hand_paths(self) -> dict[str, tuple[Floats, Floats]]:
+        """The path of each hand from its shoulder in the axes of the hips, (T, 3), and its speed (T,), by arm."""
+        paths = {limb.name: self.to_body_axes(limb.end - limb.base) for limb in self.limbs if not limb.is_leg}
+        return {name: (freeze(path), freeze(speeds(path))) for name, path in paths.items()}
+
+    @cached_property
     def _cos_sin(self) -> tuple[Floats, Floats]:
         heading = np.zeros(self.n_frames) if self.heading is None else self.heading
         return freeze(np.cos(heading)), freeze(np.sin(heading))
 
-    def to_body_axes(self, vectors: Floats, frames: slice = slice(None)) -> Floats:
+    def to_body_axes(self, vectors: Floats, frames: slice | NDArray[np.intp] = slice(None)) -> Floats:
         """Return vectors (T, 3) of these frames in the axes of the hips: X to the left, Y up, Z ahead."""
         if self.heading is None:
             return vectors

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from keypose.arrays import Floats, Frozen, Ints, freeze
+from keypose.cache import cache_weakly
 from keypose.library.canonical import FPS, INDEX, CanonicalBody
 
 Singles = NDArray[np.float32]
@@ -81,18 +82,19 @@ class Posture(Frozen):
     @cached_property
     def velocities(self) -> Floats:
         """Velocities of the joints in the body's frame, (T, 17, 3)."""
-        return per_second(self.positions)
+        return freeze(per_second(self.positions))
 
 
+@cache_weakly
 def posture(body: CanonicalBody) -> Posture:
-    """Return the posture of each frame of ``body``."""
+    """Return the posture of each frame of ``body``; cached, read-only."""
     p = body.positions
     floor = np.percentile(p[:, FEET, 1].min(axis=1), FLOOR_PERCENTILE)
     return Posture(
-        positions=rotate_about_y(p - p[:, :1], -body.heading[:, None]),
-        travel=rotate_about_y(per_second(body.root), -body.heading),
-        turn_rate=per_second(body.heading),
-        heights=p[:, 0, 1] - floor,
+        positions=freeze(rotate_about_y(p - p[:, :1], -body.heading[:, None])),
+        travel=freeze(rotate_about_y(per_second(body.root), -body.heading)),
+        turn_rate=freeze(per_second(body.heading)),
+        heights=freeze(p[:, 0, 1] - floor),
     )
 
 
