@@ -268,10 +268,11 @@ CALLS = {
     "FarthestSearch.more": Call(lambda: kp.farthest_search(MOTION).more, {"n": 2}),
 }  # fmt: skip
 
-FILTERS = "words tags min_duration_s max_duration_s skeleton"
+FILTERS = "action words tags min_duration_s max_duration_s skeleton"
 ADD_OPTIONS = "tags source licence note tolerance_mm reference_pose asf gaps animation fps"
 SEARCH_OPTIONS = f"limit joints mirrored deduplicate {FILTERS}"
 LIBRARY_CALLS = {
+    "actions": ({"clip": "walk"}, ""),
     "add": ({"content": MOTION}, "name tags source licence note tolerance_mm reference_pose fps"),
     "add files": ({"content": ["clip.bvh"]}, "name on_progress"),
     "ingest": ({"paths": []}, f"{ADD_OPTIONS} jobs engine on_progress tag_folders"),

@@ -29,7 +29,7 @@ def test_the_table_fits_the_terminal(kick: Path, width: int) -> None:
     text = view_of(kick, width, fallback="keys")
     assert max(map(cell_len, text.splitlines())) <= width
     rows = [line for line in text.splitlines() if re.match(r" (Left|Right|Hips)", line)]
-    assert len(rows) > 8 and all(re.search(r"[▁▂▃▄▅▆▇█·─]{2}", row) for row in rows)
+    assert len(rows) > 8 and all(re.search(r"[▁▂▃▄▅▆▇█·─]", row) for row in rows)
     assert "left foot" in text and "━━" in text
 
 

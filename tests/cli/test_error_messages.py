@@ -153,7 +153,7 @@ def test_demo_with_invalid_options(keypose, tmp_path: Path) -> None:
         ("keys", "sigma_s", -1, "--set sigma_s=-1"),
         ("keys", "top_only", True, "--set top_only=true"),
         ("keys", "threshold", 0, "--threshold 0"),
-        ("strip", "threshold", 0, "--set threshold=0"),
+        ("strip", "threshold", 0, "--threshold 0"),
         ("keys", "loop", True, "--loop"),
         ("strip", "rank", True, "--rank"),
         ("strip", "rank", "x", "--set rank=x"),

@@ -91,8 +91,8 @@ def show(
 ) -> int:
     """Show clips of a library in detail.
 
-    Names, tags, source, licence, frames, key poses, swings and actions. With --strip the
-    key poses are also written as a picture.
+    Names, tags, source, licence, frames, key poses, swings and actions. With
+    --strip the key poses are also written as a picture.
 
     For example:
       keypose library show 02_01

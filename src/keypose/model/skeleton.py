@@ -171,11 +171,11 @@ class Skeleton(Frozen):
         return np.concatenate((world, world[self.end_joints] + self.end_offsets))
 
     def is_upright(self, up: kinematics.Up) -> bool:
-        """Return whether the rest pose stands along ``up``: of a body, the head is above the feet."""
+        """Return whether the rest pose stands along ``up``: of a body with legs, the head is above the feet."""
         if not kinematics.is_upright(self.rest_positions, up):
             return False
         pair = self.anatomy.vertical_pair()
-        if pair is None:
+        if pair is None or any(self.anatomy.body_parts[joint] == "hips" for joint in pair[0]):
             return True
         low, high = (kinematics.heights_above(self.rest_positions[list(joints)], up).mean() for joints in pair)
         return bool(high - low >= MIN_HEAD_OVER_FEET * kinematics.vertical_extent(self.rest_positions, up))
