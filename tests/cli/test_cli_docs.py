@@ -85,5 +85,9 @@ def test_fields_of_the_library(keypose, tmp_path: Path, monkeypatch: pytest.Monk
         command = f"library {line[0]}"
         fields = field_names(json.loads(result.out))
         body_parts = {"left_foot", "hips", "spine", "chest", "neck", "head"}
-        fields = {name for name in fields - set(FACET_ACTIONS) if name not in body_parts and not name.startswith(("left_", "right_"))}
+        fields = {
+            name
+            for name in fields - set(FACET_ACTIONS)
+            if name not in body_parts and not name.startswith(("left_", "right_"))
+        }
         assert fields <= cli_docs.documented_fields(command) | cli_docs.documented_fields("library verify")
